@@ -28,6 +28,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import realm_file_writer
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bindings/python"))
@@ -262,6 +263,7 @@ def test_what_is_no_realm_file_or_has_another_key_is_refused_and_nothing_is_made
         (other, [], "it is no Realm file"),
         (encrypted, [], "needs its key"),
         (encrypted, key, "the key does not fit"),
+        (plain, key, "it is not encrypted, and a key was given"),
         (plain, ["--class", "Everything"], "has its own classes"),
         (tmp_path / "missing.realm", [], "missing.realm"),
     ):
@@ -326,3 +328,117 @@ def test_a_cut_or_flipped_file_gives_an_error_or_values_and_never_ends_the_reade
             assert done.returncode in (0, 1), (name, done.returncode, done.stderr)
             if done.returncode == 1:
                 assert done.stderr.startswith("it "), done.stderr
+
+
+# ------------------------------------------------------------------------ Files that no SDK makes
+
+TEXT = ("street", realm_file_writer.STRING, 0, 0)
+
+
+def person(*columns: tuple[str, int, int, int], objects: list[list[Any]]) -> dict[str, Any]:
+    return {"name": "class_Person", "columns": columns, "objects": objects}
+
+
+def brought(tables: list[dict[str, Any]], folder: Path) -> tuple[int, str, list[str], Path]:
+    """The status of an import, its error, its notes, and the new file."""
+    file, made = folder / "made.realm", folder / "made.toft"
+    realm_file_writer.write(file, tables)
+    made.unlink(missing_ok=True)
+    done = subprocess.run(
+        [TOFTDB, "import", "--json", str(made), str(file)],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert made.exists() == (done.returncode == 0)
+    notes = json.loads(done.stdout)["notes"] if done.returncode == 0 else []
+    return done.returncode, done.stderr, notes, made
+
+
+def test_embedded_objects_of_dictionaries_may_be_null_and_missing_ones_are_counted(
+    tmp_path: Path,
+) -> None:
+    link = realm_file_writer.Link
+    tables = [
+        person(
+            ("home", realm_file_writer.LINK, 16, 1),
+            ("homes", realm_file_writer.LINK, 16 | realm_file_writer.DICTIONARY, 1),
+            ("others", realm_file_writer.LINK, realm_file_writer.LIST, 1),
+            objects=[
+                [0, {"a": None, "b": link(1), "c": link(77)}, [99, 2, 98, 3]],
+                [55, {}, []],
+            ],
+        ),
+        {"name": "class_Address", "columns": [TEXT], "kind": 1,
+         "objects": [["0th"], ["1st"], ["2nd"], ["3rd"], ["orphan"]]},
+    ]  # fmt: skip
+    status, error, notes, made = brought(tables, tmp_path)
+    assert status == 0, error
+    assert "4 links led to objects that are not there" in notes
+    assert "1 embedded objects that nothing leads to were left out" in notes
+    with toft.open(made, mode="read_only") as realm:
+        first, second = realm.objects("Person")
+        assert first.home.street == "0th" and second.home is None
+        homes = {key: value and value.street for key, value in first.homes.items()}
+        assert homes == {"a": None, "b": "1st", "c": None}
+        assert [each.street for each in first.others] == ["2nd", "3rd"]
+        assert len(second.homes) == len(second.others) == 0
+    tables[0]["objects"][1][0] = 3  # it has an owner
+    status, error, *_ = brought(tables, tmp_path)
+    assert status == 1 and "has two owners" in error
+
+
+def test_a_hundred_embedded_objects_may_lie_within_one_another(tmp_path: Path) -> None:
+    for depth in (100, 101):
+        chain = [[str(n), n + 1 if n + 1 < depth else None] for n in range(depth)]
+        status, error, *_ = brought(
+            [
+                person(("home", realm_file_writer.LINK, 16, 1), objects=[[0]]),
+                {"name": "class_Address", "columns": [TEXT, ("in", realm_file_writer.LINK, 16, 1)],
+                 "kind": 1, "objects": chain},
+            ],
+            tmp_path,
+        )  # fmt: skip
+        assert status == (0 if depth == 100 else 1), error
+    assert "100" in error
+
+
+def test_names_and_keys_that_toft_refuses_stay_different(tmp_path: Path) -> None:
+    plain = ("__v", realm_file_writer.INT, 0, 0)
+    status, error, notes, made = brought(
+        [
+            {"name": "class___Thing", "columns": [plain], "objects": [[7]]},
+            {"name": "class___12", "columns": [("__3", realm_file_writer.INT, 0, 0)],
+             "objects": [[8]]},
+            {"name": "class___Role", "columns": [plain], "objects": [[9]]},
+            {"name": "class_Sent", "columns": [plain], "objects": [], "kind": 2},
+            person(
+                ("role", realm_file_writer.LINK, 16, 2),
+                ("words", realm_file_writer.STRING, realm_file_writer.DICTIONARY, 0),
+                objects=[[0, {"a%2Eb": "plain", "a.b": "dot", "$c": "dollar", "%": "percent"}],
+                         [None, {"%2E": "same"}]],
+            ),
+        ],
+        tmp_path,
+    )  # fmt: skip
+    assert status == 0, error
+    assert "'__12' is named '__12_' now" in notes and "'__12.__3' is named '__3_' now" in notes
+    assert "'Person.role' leads to a class that is left out" in notes
+    assert any("'Sent' is asymmetric" in note for note in notes)
+    with toft.open(made, mode="read_only") as realm:
+        (thing,) = realm.objects("__Thing")
+        assert getattr(thing, "__v") == 7
+        assert getattr(realm.objects("__12_")[0], "__3_") == 8
+        first, second = realm.objects("Person")
+        assert dict(first.words) == {
+            "a%252Eb": "plain", "a%2Eb": "dot", "%24c": "dollar", "%25": "percent",
+        }  # fmt: skip
+        assert dict(second.words) == {"%2E": "same"}
+
+
+def test_two_tables_that_share_their_objects_are_damage(tmp_path: Path) -> None:
+    column = ("a", realm_file_writer.INT, 0, 0)
+    tables = [
+        {"name": f"class_{name}", "columns": [column], "objects": [[1]], "shared": True}
+        for name in "AB"
+    ]
+    status, error, *_ = brought(tables, tmp_path)
+    assert status == 1 and "is met twice" in error

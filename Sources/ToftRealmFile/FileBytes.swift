@@ -49,6 +49,10 @@ final class FileBytes {
         isRead = [Bool](repeating: false, count: pageCount)
     }
 
+    func identity() throws(RealmFileError) -> FileIdentity {
+        try system { () throws(SystemError) in try file.identity() }
+    }
+
     /// The bytes of a range, which must be within the file.
     func bytes(_ start: Int, count: Int) throws(RealmFileError) -> UnsafeRawBufferPointer {
         guard start >= 0, count >= 0, start <= size, count <= size - start else {

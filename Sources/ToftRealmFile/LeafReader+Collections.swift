@@ -71,6 +71,7 @@ extension RealmValue {
         case (_, .mixed): true
         case (.null, .link): true
         case (.null, _): column.isNullable
+        case (.tooLong, .string), (.tooLong, .data): true
         case (.int, .int), (.bool, .bool), (.string, .string), (.data, .data),
             (.timestamp, .timestamp), (.float, .float), (.double, .double), (.decimal, .decimal),
             (.objectId, .objectId), (.uuid, .uuid):

@@ -315,8 +315,7 @@ struct LeafReader {
             }
             let part = try nodes.node(ref)
             if part.hasRefs, part.hasContext {
-                // A value of more than 16 MB in pieces: Realm reads it as null too.
-                values.append(.null)
+                values.append(.tooLong)
                 continue
             }
             values.append(try value(try requireBlob(part), isText))

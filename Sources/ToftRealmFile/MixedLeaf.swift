@@ -66,8 +66,8 @@ struct MixedLeaf {
         case (1, 0): return .bool(place != 0)
         case (9, 1): return .float(UInt32(truncatingIfNeeded: try integer(place)))
         case (10, 1): return .double(UInt64(bitPattern: try integer(place)))
-        case (2, 3): return .string(try bytes(place))
-        case (4, 3): return .data(try bytes(place))
+        case (2, 3): return try isTooLong(place) ? .tooLong : .string(try bytes(place))
+        case (4, 3): return try isTooLong(place) ? .tooLong : .data(try bytes(place))
         case (15, 3): return .objectId(try bytes(place, count: 12))
         case (17, 3): return .uuid(try bytes(place, count: 16))
         case (8, 2):
@@ -96,6 +96,11 @@ struct MixedLeaf {
     private func pair(_ place: Int64) throws(RealmFileError) -> (Int64, Int64) {
         guard let pairs, place >= 0, place < pairs.size / 2 else { throw lost(place) }
         return (pairs.number(2 * Int(place)), pairs.number(2 * Int(place) + 1))
+    }
+
+    private func isTooLong(_ place: Int64) throws(RealmFileError) -> Bool {
+        guard place >= 0, place < texts.count else { throw lost(place) }
+        return texts[Int(place)] == .tooLong
     }
 
     /// The bytes of a text, an empty one if Realm reads null.

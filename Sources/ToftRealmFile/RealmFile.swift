@@ -1,3 +1,4 @@
+package import ToftPlatform
 package import ToftStorage
 
 /// A Realm file that is read: its tables, then their objects, without realm-core. Formats 2 to 24,
@@ -29,7 +30,12 @@ package final class RealmFile {
     ///   - key: 64 bytes, of an encrypted file.
     package init(_ path: String, key: EncryptionKey? = nil) throws(RealmFileError) {
         let bytes = try FileBytes(path, key: key)
-        let header = try Header(bytes, isEncrypted: key != nil)
+        let header: Header
+        do throws(RealmFileError) {
+            header = try Header(bytes, isEncrypted: key != nil)
+        } catch .wrongKey where Self.isOne(path) {
+            throw .notEncrypted
+        }
         self.bytes = bytes
         format = header.format
         end = header.end
@@ -69,13 +75,25 @@ package final class RealmFile {
         return header[16...].elementsEqual("T-DB".utf8)
     }
 
+    /// Which file it is, whatever its name says by now.
+    package func identity() throws(RealmFileError) -> FileIdentity { try bytes.identity() }
+
+    /// One walk over a file, which reads each table, and each column, at most once: no part of the
+    /// file is read twice, also not for two tables.
+    package struct Walk {
+        fileprivate let nodes: NodeReader
+    }
+
+    package func walk() -> Walk { Walk(nodes: NodeReader(bytes, end: end)) }
+
     /// Calls `body` with all objects of a table in the order of their keys, some at a time, with
     /// the values of some columns.
     package func forEachObject(
-        of table: RealmTable, _ columns: [RealmColumn],
+        of table: RealmTable, _ columns: [RealmColumn], in walk: Walk,
         _ body: (Objects) throws(RealmFileError) -> Void
     ) throws(RealmFileError) {
-        try Self.forEach(table, columns, NodeReader(bytes, end: end), format, body)
+        defer { walk.nodes.place = Place() }
+        try Self.forEach(table, columns, walk.nodes, format, body)
     }
 
     private static func forEach(

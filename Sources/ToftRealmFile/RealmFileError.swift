@@ -7,6 +7,8 @@ package enum RealmFileError: Error, Sendable, Equatable {
     case notRealm
     /// No page can be read with this key, or the result is not a Realm file.
     case wrongKey
+    /// A key was given for a plain file.
+    case notEncrypted
     /// A format that no release of Realm has written, or one before 2.
     case unknownFormat(Int)
     /// The file ends before its data does.
@@ -28,6 +30,7 @@ extension RealmFileError {
         switch self {
         case .notRealm: "it is no Realm file, or an encrypted one, which needs its key"
         case .wrongKey: "the key does not fit"
+        case .notEncrypted: "it is not encrypted, and a key was given"
         case .unknownFormat(let format): "format \(format) is unknown"
         case .cut(let what): "it was cut off: \(what)"
         case .interruptedUpgrade:

@@ -1,6 +1,8 @@
 /// A value of a Realm file.
 package enum RealmValue: Sendable, Equatable {
     case null
+    /// A value of more than 16 MB, which Realm has stored in pieces, and reads as null.
+    case tooLong
     case int(Int64)
     case bool(Bool)
     /// Bit for bit, even if it is not a number.

@@ -62,7 +62,7 @@ struct Printer {
 
     func value(_ value: RealmValue) -> String {
         switch value {
-        case .null: return "null"
+        case .null, .tooLong: return "null"
         case .int(let number): return "\"i:\(number)\""
         case .bool(let flag): return "\"b:\(flag ? 1 : 0)\""
         case .float(let bits): return "\"f:" + String(format: "%08x", bits) + "\""
@@ -124,7 +124,7 @@ do {
                 UInt8(String(digits[$0...$0 + 1]), radix: 16) ?? 0
             })
     }
-    let file = try RealmFile(arguments[1], key: key)
+    let file = try RealmFile(arguments[1], key: key), walk = file.walk()
     let printer = Printer(
         names: Dictionary(uniqueKeysWithValues: file.tables.map { ($0.key, $0.name) }))
     var tables: [String] = []
@@ -145,7 +145,7 @@ do {
                 """
         }
         var objects: [String] = []
-        try file.forEachObject(of: table, table.columns) { some in
+        try file.forEachObject(of: table, table.columns, in: walk) { some in
             for (row, key) in some.keys.enumerated() {
                 let values = zip(table.columns, some.columns).map { column, values in
                     printer.value(values[row], of: column)

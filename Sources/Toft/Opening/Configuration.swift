@@ -80,6 +80,19 @@ extension Realm {
         /// writable, and has the same key.
         public var seedFilePath: URL?
 
+        /// Whether an opening that finds one of Realm's own files at `fileURL` imports it. A new
+        /// file takes its place, and the old one stays beside it, with `.before-import` behind its
+        /// name. The new file has the schema version of the old one, so the migration of the app
+        /// goes on from there; `encryptionKey` is that of both. No program may use the Realm file
+        /// meanwhile. Throws what `Realm.importRealmFile` throws, and `.fileExists` if another file
+        /// has the name for the old one; after an error the Realm file is as it was. Off, or if the
+        /// file is `readOnly`, it is `.notADatabase`. Realm has nothing like it.
+        ///
+        /// ```swift
+        /// configuration.importsRealmFile = true
+        /// ```
+        public var importsRealmFile = false
+
         /// Decides, when an existing file is opened that is open nowhere, in no process, whether it
         /// is compacted before it is used; gets the bytes of the file, and the part of them in use.
         /// It must not use realms; opening the same file is `.insideCallback`. If the disk is too

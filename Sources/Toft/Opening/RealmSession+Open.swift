@@ -72,7 +72,10 @@ extension RealmSession {
                 try known.another(engine.options),
                 configuration.opened, confinement)
         }
-        if case .file(let path) = location { prepareFolder(of: path, configuration) }
+        if case .file(let path) = location {
+            prepareFolder(of: path, configuration)
+            try importRealmFile(at: path, configuration)
+        }
         let blocks = OpeningBlocks(configuration)
         blocks.join(&engine)
         do throws(EngineError) {
@@ -80,6 +83,20 @@ extension RealmSession {
                 try Session.open(engine), configuration.opened, confinement)
         } catch {
             throw blocks.cause ?? Realm.Error(telling: error)
+        }
+    }
+
+    /// Imports the file if it is one of Realm's own, and the app wants it.
+    private static func importRealmFile(at path: String, _ configuration: Realm.Configuration)
+        throws
+    {
+        guard configuration.importsRealmFile, !configuration.readOnly else { return }
+        do throws(EngineError) {
+            _ = try Database.replaceRealm(
+                path, key: try configuration.engineKey,
+                interruption: configuration.interruption?.engine, progress: configuration.progress)
+        } catch {
+            throw Realm.Error(telling: error)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftRealmFile
 package import ToftStorage
 
@@ -29,9 +30,68 @@ extension Database {
         } catch {
             throw EngineError(error, path)
         }
+        return try importRealm(file, path, progress) { fill throws(StorageError) in
+            try Store.make(newPath, encryptionKey: newKey, fill)
+        }
+    }
+
+    /// Reads a Realm file into a new file that takes its place; the Realm file is called as
+    /// `keptRealmPath` says from then on. Nothing happens if the file is none of Realm's, or there
+    /// is none. Another process that does it at the same moment waits. O(file).
+    ///
+    /// - Parameters:
+    ///   - key: of both files.
+    ///   - interruption: ends it once it has been interrupted at all.
+    /// - Returns: nil if nothing was imported.
+    /// - Throws: as `importRealm(_:to:)`; `fileExists` if another file has the name for the old
+    ///   one.
+    package static func replaceRealm(
+        _ path: String, key: EncryptionKey?, interruption: Interruption?,
+        progress: ((_ done: Int, _ total: Int) -> Void)?
+    ) throws(EngineError) -> RealmImportReport? {
+        guard let probe = interruption?.sinceMade else {
+            return try replaceRealm(path, key, progress)
+        }
+        return try probe.watching { () throws(EngineError) in
+            try replaceRealm(path, key, progress)
+        }
+    }
+
+    private static func replaceRealm(
+        _ path: String, _ key: EncryptionKey?, _ progress: ((_ done: Int, _ total: Int) -> Void)?
+    ) throws(EngineError) -> RealmImportReport? {
+        if key == nil, !isRealmFile(path) { return nil }
+        let file: RealmFile, identity: FileIdentity
+        do throws(RealmFileError) {
+            file = try RealmFile(path, key: key)
+            identity = try file.identity()
+        } catch {
+            switch error {
+            // What it is the opening finds out.
+            case .notRealm, .wrongKey, .storage: return nil
+            default: throw EngineError(error, path)
+            }
+        }
+        do throws(EngineError) {
+            return try importRealm(file, path, progress) { fill throws(StorageError) in
+                try Store.replace(
+                    path, of: identity, keeping: keptRealmPath(path), encryptionKey: key, fill)
+            }
+        } catch  where error.code == .fileReplaced {
+            return nil
+        }
+    }
+
+    /// What a Realm file is called after a new file has taken its place.
+    private static func keptRealmPath(_ path: String) -> String { path + ".before-import" }
+
+    private static func importRealm(
+        _ file: RealmFile, _ path: String, _ progress: ((_ done: Int, _ total: Int) -> Void)?,
+        _ make: (_ fill: (Store) -> Bool) throws(StorageError) -> Void
+    ) throws(EngineError) -> RealmImportReport {
         var outcome: Result<RealmImportReport, RealmImportError>?
         do throws(StorageError) {
-            try Store.make(newPath, encryptionKey: newKey) { store in
+            try make { store in
                 outcome = Result { () throws(RealmImportError) in
                     try RealmImport.run(file, into: store, progress)
                 }
@@ -53,6 +113,7 @@ extension EngineError {
         switch error {
         case .notRealm: self.init(.notADatabase, message, detail: path)
         case .wrongKey: self.init(.wrongKey, message, detail: path)
+        case .notEncrypted: self.init(.notEncrypted, message, detail: path)
         case .unknownFormat, .unsupported, .interruptedUpgrade:
             self.init(.unsupported, message, detail: path)
         case .cut, .damaged: self.init(.corrupt, message, detail: path)

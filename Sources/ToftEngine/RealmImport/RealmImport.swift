@@ -28,12 +28,14 @@ struct RealmImport {
     private var total = 0
 
     private struct ImportedClass {
-        let handle: ClassHandle
+        var handle: ClassHandle
         /// The index in the report.
         let index: Int
         var keys: [Int64: Int64] = [:]
         /// Embedded objects that have no values yet.
         var unfilled: Set<Int64> = []
+        /// Of an embedded class: the keys that its table has, until an owner is found.
+        var waiting: Set<Int64> = []
     }
 
     /// - Parameter store: empty, and of nobody else.
@@ -43,14 +45,24 @@ struct RealmImport {
     ) throws(RealmImportError) -> RealmImportReport {
         var running = try RealmImport(file, store, progress)
         try running.count()
+        let creating = file.walk(), linking = file.walk()
         for each in running.schema.classes where !each.declared.isEmbedded {
-            try running.createObjects(each)
+            try running.createObjects(each, in: creating)
         }
         for each in running.schema.classes where !each.declared.isEmbedded {
-            try running.link(each)
+            try running.link(each, in: linking)
         }
-        while try running.fillEmbedded() {}
-        try running.countOrphans()
+        var depth = 0
+        while try running.fillEmbedded() {
+            depth += 1
+            guard depth <= Limits.nestedEmbeddedObjects else {
+                throw .refused(
+                    "more than \(Limits.nestedEmbeddedObjects) embedded objects lie within one "
+                        + "another"
+                )
+            }
+        }
+        running.countOrphans()
         try running.commit()
         return running.report
     }
@@ -113,54 +125,59 @@ struct RealmImport {
             let handle = try inModel { [transaction] () throws(ModelError) in
                 try transaction.view.schema.classHandle(named: each.declared.name)
             }
-            guard let known = classes[each.table.key] else { continue }
-            classes[each.table.key] = ImportedClass(
-                handle: handle, index: known.index, keys: known.keys, unfilled: known.unfilled)
+            classes[each.table.key]?.handle = handle
         }
     }
 
     /// Counts the objects, each once for each time that it is written.
     private mutating func count() throws(RealmImportError) {
+        let walk = file.walk()
         for each in schema.classes {
             let times = !each.declared.isEmbedded && each.hasLinks ? 2 : 1
-            total += times * (try count(each))
+            var count = 0, waiting: Set<Int64> = []
+            do throws(RealmFileError) {
+                try file.forEachObject(of: each.table, [], in: walk) { objects in
+                    count += objects.keys.count
+                    if each.declared.isEmbedded { waiting.formUnion(objects.keys) }
+                }
+            } catch {
+                throw .file(error)
+            }
+            total += times * count
+            classes[each.table.key]?.waiting = waiting
         }
-    }
-
-    /// The objects of a class.
-    private func count(_ each: RealmImportSchema.Class) throws(RealmImportError) -> Int {
-        var count = 0
-        do throws(RealmFileError) {
-            try file.forEachObject(of: each.table, []) { count += $0.keys.count }
-        } catch {
-            throw .file(error)
-        }
-        return count
     }
 
     // MARK: Objects
 
-    private mutating func createObjects(_ each: RealmImportSchema.Class) throws(RealmImportError) {
+    private mutating func createObjects(
+        _ each: RealmImportSchema.Class, in walk: RealmFile.Walk
+    ) throws(RealmImportError) {
         let own = each.positions { !$0.canLink }
-        try forEach(each, own) { importing, key, values throws(RealmImportError) in
-            guard let known = importing.classes[each.table.key] else { return }
+        try forEach(each, own, in: walk) { importing, key, values throws(RealmImportError) in
+            // Nothing else holds the table of keys while it grows: it would be copied each time.
+            guard let handle = importing.classes[each.table.key]?.handle,
+                let index = importing.classes[each.table.key]?.index
+            else { return }
             let place = "\(each.declared.name) with the key \(key)"
-            let values = try importing.values(own, values, each, known.handle, place)
+            let values = try importing.values(own, values, each, handle, place)
             let created = try inModel(place) {
                 [transaction = importing.transaction]
                 () throws(ModelError) in
-                try transaction.create(known.handle, values).key
+                try transaction.create(handle, values).key
             }
             importing.classes[each.table.key]?.keys[key] = created
-            importing.report.classes[known.index].objects += 1
+            importing.report.classes[index].objects += 1
             try importing.step()
         }
     }
 
-    private mutating func link(_ each: RealmImportSchema.Class) throws(RealmImportError) {
+    private mutating func link(_ each: RealmImportSchema.Class, in walk: RealmFile.Walk)
+        throws(RealmImportError)
+    {
         let own = each.positions(\.canLink)
         guard !own.isEmpty else { return }
-        try forEach(each, own) { importing, key, values throws(RealmImportError) in
+        try forEach(each, own, in: walk) { importing, key, values throws(RealmImportError) in
             guard let created = importing.classes[each.table.key]?.keys[key] else { return }
             try importing.fill(
                 created, each, own, values, "\(each.declared.name) with the key \(key)")
@@ -172,6 +189,7 @@ struct RealmImport {
     /// are no such objects.
     private mutating func fillEmbedded() throws(RealmImportError) -> Bool {
         var found = false
+        let walk = file.walk()
         for each in schema.classes where each.declared.isEmbedded {
             guard let waiting = classes[each.table.key]?.unfilled, !waiting.isEmpty else {
                 continue
@@ -179,7 +197,7 @@ struct RealmImport {
             found = true
             classes[each.table.key]?.unfilled = []
             let all = each.positions { _ in true }
-            try forEach(each, all) { importing, key, values throws(RealmImportError) in
+            try forEach(each, all, in: walk) { importing, key, values throws(RealmImportError) in
                 guard waiting.contains(key),
                     let created = importing.classes[each.table.key]?.keys[key]
                 else { return }
@@ -191,22 +209,22 @@ struct RealmImport {
         return found
     }
 
-    private mutating func countOrphans() throws(RealmImportError) {
+    private mutating func countOrphans() {
         for each in schema.classes where each.declared.isEmbedded {
             guard let known = classes[each.table.key] else { continue }
-            report.orphans += try count(each) - known.keys.count
+            report.orphans += known.waiting.count
             report.classes[known.index].objects = known.keys.count
         }
     }
 
     /// Calls `body` with each object of a class and its values at some positions.
     private mutating func forEach(
-        _ each: RealmImportSchema.Class, _ positions: [Int],
+        _ each: RealmImportSchema.Class, _ positions: [Int], in walk: RealmFile.Walk,
         _ body: (inout RealmImport, Int64, [RealmValue]) throws(RealmImportError) -> Void
     ) throws(RealmImportError) {
         var failure: RealmImportError?
         do throws(RealmFileError) {
-            try file.forEachObject(of: each.table, positions.map { each.columns[$0] }) {
+            try file.forEachObject(of: each.table, positions.map { each.columns[$0] }, in: walk) {
                 objects throws(RealmFileError) in
                 for (row, key) in objects.keys.enumerated() {
                     do throws(RealmImportError) {
@@ -229,8 +247,7 @@ struct RealmImport {
         _ key: Int64, _ each: RealmImportSchema.Class, _ positions: [Int], _ values: [RealmValue],
         _ place: String
     ) throws(RealmImportError) {
-        guard let known = classes[each.table.key] else { return }
-        let owner = known.handle
+        guard let owner = classes[each.table.key]?.handle else { return }
         let plain = try self.values(positions, values, each, owner, place)
         if !plain.isEmpty {
             try inModel(place) { [transaction] () throws(ModelError) in
@@ -279,6 +296,9 @@ struct RealmImport {
     ) throws(RealmImportError) -> Value {
         switch value {
         case .null: return .null
+        case .tooLong:
+            report.tooLong += 1
+            return .null
         case .int(let number): return .int(number)
         case .bool(let flag): return .bool(flag)
         case .float(let bits): return .float(Float(bitPattern: bits))
@@ -313,28 +333,34 @@ struct RealmImport {
             return .list(found)
         case .dictionary(let entries):
             var found: [ValueEntry] = []
-            for each in entries {
+            for (key, each) in zip(try keys(of: entries, place), entries) {
                 found.append(
-                    ValueEntry(
-                        key: try key(each.key, place),
-                        value: try self.value(each.value, property, place)))
+                    ValueEntry(key: key, value: try self.value(each.value, property, place)))
             }
             found.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             return .dictionary(found)
         }
     }
 
-    /// The key of a dictionary: '%', '.' and a '$' at the start are percent-encoded if it has a '.'
-    /// or a '$' that Toft does not accept.
-    private mutating func key(_ bytes: [UInt8], _ place: String) throws(RealmImportError) -> String
+    /// The keys of a dictionary: '%', '.' and a '$' at the start are percent-encoded if one of them
+    /// has a '.' or a '$' that Toft does not accept, so that they differ as before.
+    private mutating func keys(of entries: [RealmEntry], _ place: String)
+        throws(RealmImportError) -> [String]
     {
-        guard let key = String(validating: bytes, as: UTF8.self) else {
-            throw .refused("\(place): a key of a dictionary is no UTF-8")
+        let isPlain = entries.allSatisfy {
+            !$0.key.contains(UInt8(ascii: ".")) && $0.key.first != UInt8(ascii: "$")
         }
-        guard bytes.contains(UInt8(ascii: ".")) || bytes.first == UInt8(ascii: "$") else {
-            return key
+        var keys: [String] = []
+        for entry in entries {
+            guard let key = String(validating: entry.key, as: UTF8.self) else {
+                throw .refused("\(place): a key of a dictionary is no UTF-8")
+            }
+            keys.append(isPlain ? key : encoded(entry.key))
         }
-        report.changedKeys += 1
+        return keys
+    }
+
+    private mutating func encoded(_ bytes: [UInt8]) -> String {
         var changed: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             switch byte {
@@ -344,6 +370,7 @@ struct RealmImport {
             default: changed.append(byte)
             }
         }
+        if changed != bytes { report.changedKeys += 1 }
         return String(decoding: changed, as: UTF8.self)
     }
 
@@ -355,21 +382,29 @@ struct RealmImport {
     ) throws(RealmImportError) {
         switch value {
         case .link:
-            try embed(value, place) { transaction throws(ModelError) in
+            _ = try embed(value, place) { transaction throws(ModelError) in
                 try transaction.setEmbedded(owner, property)
             }
         case .list(let values):
-            for (index, each) in values.enumerated() {
-                try embed(each, place) { transaction throws(ModelError) in
+            var index = 0
+            for each in values {
+                let isThere = try embed(each, place) { transaction throws(ModelError) in
                     try transaction.listInsertEmbedded(owner, property, at: index)
                 }
+                if isThere { index += 1 }
             }
         case .dictionary(let entries):
-            for each in entries where each.value != .null {
-                let key = Array(try key(each.key, place).utf8)
-                try embed(each.value, place) { transaction throws(ModelError) in
+            for (key, each) in zip(try keys(of: entries, place), entries) {
+                let key = Array(key.utf8)
+                let isThere = try embed(each.value, place) { transaction throws(ModelError) in
                     try key.withBytes { bytes throws(ModelError) in
                         try transaction.dictionarySetEmbedded(owner, property, bytes)
+                    }
+                }
+                guard !isThere else { continue }
+                try inModel(place) { [transaction] () throws(ModelError) in
+                    try key.withBytes { bytes throws(ModelError) in
+                        _ = try transaction.dictionarySet(owner, property, bytes, .null)
                     }
                 }
             }
@@ -377,19 +412,25 @@ struct RealmImport {
         }
     }
 
+    /// Creates the embedded object that a value leads to; false if it leads to none.
     private mutating func embed(
         _ value: RealmValue, _ place: String,
         _ create: (ModelTransaction) throws(ModelError) -> Int64
-    ) throws(RealmImportError) {
-        guard case .link(let table, let key) = value, let target = classes[table] else { return }
-        guard target.keys[key] == nil else {
+    ) throws(RealmImportError) -> Bool {
+        guard case .link(let table, let key) = value else { return false }
+        guard classes[table]?.keys[key] == nil else {
             throw .refused("\(place): the embedded object with the key \(key) has two owners")
+        }
+        guard classes[table]?.waiting.remove(key) != nil else {
+            report.cutLinks += 1
+            return false
         }
         let created = try inModel(place) { [transaction] () throws(ModelError) in
             try create(transaction)
         }
         classes[table]?.keys[key] = created
         classes[table]?.unfilled.insert(key)
+        return true
     }
 }
 

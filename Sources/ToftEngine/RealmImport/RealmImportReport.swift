@@ -29,6 +29,8 @@ package struct RealmImportReport: Sendable, Equatable {
     var orphans = 0
     /// Texts that were not UTF-8: invalid bytes are U+FFFD now.
     var replacedTexts = 0
+    /// Values of more than 16 MB, which Realm reads as null: so they are null.
+    var tooLong = 0
     /// Keys of dictionaries with a '.' or a '$' at the start, which are percent-encoded now.
     var changedKeys = 0
 
@@ -45,6 +47,7 @@ package struct RealmImportReport: Sendable, Equatable {
         add(cutLinks, "links led to objects that are not there")
         add(orphans, "embedded objects that nothing leads to were left out")
         add(replacedTexts, "texts were not UTF-8; their invalid bytes are U+FFFD now")
+        add(tooLong, "values of more than 16 MB are null, as Realm itself reads them")
         add(changedKeys, "keys of dictionaries are percent-encoded, as Toft takes no '.' there")
         return notes
     }

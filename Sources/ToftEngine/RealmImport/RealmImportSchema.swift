@@ -15,21 +15,23 @@ struct RealmImportSchema {
     private(set) var renamings: [RealmImportReport.Renaming] = []
     private(set) var leftOut: [String] = []
 
-    /// Classes of Realm's own partial sync begin so.
-    private static let ownPrefix = "__"
+    /// Classes of Realm's own partial sync.
+    private static let ownClasses: Set = [
+        "__Class", "__Permission", "__Realm", "__ResultSets", "__Role", "__User",
+    ]
     /// Columns of Realm's own sync begin so.
     private static let ownColumn = "!"
 
     init(_ file: RealmFile) {
         var names: [Int64: String] = [:], tables: [RealmTable] = []
         for table in file.tables {
-            guard let name = table.className, !name.hasPrefix(Self.ownPrefix) else { continue }
+            guard let name = table.className, !Self.ownClasses.contains(name) else { continue }
             if table.kind == .asymmetric {
                 leftOut.append("class '\(name)' is asymmetric, so its objects were never readable")
                 continue
             }
             let known = Set(names.values)
-            names[table.key] = Self.name(name) { known.contains($0) }
+            names[table.key] = Self.name(name, Limits.classNameBytes) { known.contains($0) }
             tables.append(table)
         }
         for table in tables { add(table, names) }
@@ -40,12 +42,16 @@ struct RealmImportSchema {
         if name != old { renamings.append(.init(old: old, new: name)) }
         let columns = table.columns.filter { column in
             guard !column.name.hasPrefix(Self.ownColumn) else { return false }
-            return column.type != .link || column.target.map { names[$0] != nil } == true
+            guard column.type == .link, column.target.map({ names[$0] != nil }) != true else {
+                return true
+            }
+            leftOut.append("'\(old).\(column.name)' leads to a class that is left out")
+            return false
         }
         var declared = ClassSchema(name, isEmbedded: table.kind == .embedded)
         var taken = Set<String>()
         for column in columns {
-            let own = Self.name(column.name) { taken.contains($0) }
+            let own = Self.name(column.name, Limits.propertyNameBytes) { taken.contains($0) }
             taken.insert(own)
             if own != column.name {
                 renamings.append(.init(old: "\(old).\(column.name)", new: own))
@@ -71,16 +77,8 @@ struct RealmImportSchema {
         classes.append(Class(table: table, declared: declared, columns: columns))
     }
 
-    /// A name that Toft accepts: forbidden characters become '_', and a number follows if that name
-    /// is taken.
-    private static func name(_ old: String, isTaken: (String) -> Bool) -> String {
-        var name = NameRules.allowed(old)
-        var number = 2
-        while isTaken(name) {
-            name = "\(NameRules.allowed(old))_\(number)"
-            number += 1
-        }
-        return name
+    private static func name(_ old: String, _ limit: Int, isTaken: (String) -> Bool) -> String {
+        NameRules.allowed(old, limit: limit, isTaken: isTaken)
     }
 }
 

@@ -41,6 +41,20 @@ package enum FilePath {
         return FileIdentity(status)
     }
 
+    /// Gives a file a second name. False: it has the name already.
+    /// - Throws: `fileExists` if another file has it.
+    package static func link(_ path: String, _ second: String) throws(SystemError) -> Bool {
+        let result = platform_link(path, second)
+        if result == -EEXIST, try identity(of: path) == identity(of: second) { return false }
+        try checked("link", second, result)
+        return true
+    }
+
+    /// Gives a file another name, in the place of what has that.
+    package static func move(_ path: String, to name: String) throws(SystemError) {
+        try checked("rename", path, platform_rename(path, name))
+    }
+
     /// Removes a name, if it exists.
     package static func remove(_ path: String) throws(SystemError) {
         let result = platform_unlink(path)

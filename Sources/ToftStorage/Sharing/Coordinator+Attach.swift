@@ -155,7 +155,7 @@ extension Coordinator {
     ///
     /// - Throws: `replaced` if another file has the name by then; `lockTimeout`, `interrupted`.
     static func withAttachLock(
-        of file: PosixFile, timeoutMilliseconds: Int, _ body: () throws(StorageError) -> Void
+        of file: PosixFile, timeoutMilliseconds: Int?, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let locks = FileLocks(file: file)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)

@@ -19,6 +19,25 @@ enum LockFile {
         if let lockFile = try open(path) { _ = try header(of: lockFile, path) }
     }
 
+    /// Moves what another library has as its lock file out of the way, beside the new name of the
+    /// file.
+    /// - Returns: whether there was such a file.
+    static func makePlace(besides path: String, movingTo kept: String) throws(StorageError) -> Bool
+    {
+        do throws(StorageError) {
+            try expectPlace(besides: path)
+            return false
+        } catch .incompatibleProcess {
+            try system(FilePath.move(Self.path(ofFileAt: path), to: Self.path(ofFileAt: kept)))
+            return true
+        }
+    }
+
+    /// Moves it back.
+    static func moveBack(to path: String, from kept: String) throws(StorageError) {
+        try system(FilePath.move(Self.path(ofFileAt: kept), to: Self.path(ofFileAt: path)))
+    }
+
     /// Rebuilds the words, all zero except the header; state `building`. Needs the exclusive attach
     /// lock.
     ///
