@@ -57,13 +57,18 @@ enum Trials {
                 isEncrypted: arguments.last == "encrypted")
         case "damage":
             return try DamageTrial.run(cases: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "realm":
+            return try RealmFileTrial.run(files: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "realm-worker": return try RealmFileTrial.work(arguments)
+        case "realm-again":
+            return try RealmFileTrial.again(number(0, 0), seed: UInt64(number(1, 1)))
         case "bits": return try BitTrial.run(stride: number(0, 8_191))
         case "damage-worker": return try DamageTrial.work(arguments)
         case "damage-again": return try DamageTrial.again(arguments)
         case "all":
             return try [
                 "crash", "faults", "interleavings", "files", "descriptors", "participants",
-                "kills", "soak", "damage", "bits", "query", "differential",
+                "kills", "soak", "damage", "realm", "bits", "query", "differential",
             ]
             .allSatisfy { try run($0, []) }
         case "participant" where arguments.count == 3:
@@ -99,7 +104,8 @@ enum Trials {
                     + "soak [commits [seed]] | query [texts [seed]] "
                     + "| differential [queries [seed]] "
                     + "| mutants [one | how many] | damage [files [seed]] "
-                    + "| damage-again CORPUS CLASS NUMBER | bits [stride] | all"
+                    + "| damage-again CORPUS CLASS NUMBER | realm [files [seed]] "
+                    + "| realm-again NUMBER [seed] | bits [stride] | all"
             )
             return false
         }

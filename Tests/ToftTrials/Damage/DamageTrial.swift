@@ -39,7 +39,7 @@ enum DamageTrial {
         let step: Int
     }
 
-    private static let secondsOfCase = 2
+    static let secondsOfCase = 2
     private static let shownViolations = 20
 
     /// The parts of a run.
@@ -243,9 +243,10 @@ enum DamageTrial {
         return outcome != .silent && outcome != .strange
     }
 
-    private static func armTimer() {
+    /// Ends the process with a signal once it has used the processor so long; 0: never.
+    static func armTimer(seconds: Int = secondsOfCase) {
         var limit = itimerval()
-        limit.it_value.tv_sec = secondsOfCase
+        limit.it_value.tv_sec = seconds
         setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
     }
 
@@ -262,7 +263,8 @@ enum DamageTrial {
     }
 
     /// Limits the resources of the process; returns the bytes of memory for a case.
-    private static func limitResources(largestFile: Int) -> Int {
+    @discardableResult
+    static func limitResources(largestFile: Int) -> Int {
         var used = 0
         if let status = fopen("/proc/self/status", "re") {
             var line = [CChar](repeating: 0, count: 256)
