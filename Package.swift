@@ -51,6 +51,11 @@ let package = Package(
         .target(
             name: "ToftExchange",
             dependencies: ["ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform"]),
+        // The tables of SQLite files, read into new files. For the terminal; SQLite's library is
+        // loaded when one is read.
+        .target(
+            name: "ToftSQLite",
+            dependencies: ["ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform"]),
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
         // The C API.
@@ -72,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
-                "ToftExchange", "ToftEngine", "ToftModel", "ToftStorage",
+                "ToftExchange", "ToftSQLite", "ToftEngine", "ToftModel", "ToftStorage",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["Terminal"])),

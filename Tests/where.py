@@ -34,7 +34,8 @@ def test_files() -> list[Path]:
         for path in folder.rglob("*.swift")
         if "@Test" in path.read_text() or re.search(r"Trials?\.swift$", path.name)
     ]
-    python = [ROOT / "Tests/test_toftdb.py", *(ROOT / "bindings/c/tests").glob("test_*.py")]
+    whole = [ROOT / f"Tests/test_{name}.py" for name in ("toftdb", "sqlite_import")]
+    python = [*whole, *(ROOT / "bindings/c/tests").glob("test_*.py")]
     return sorted([*swift, *python])
 
 

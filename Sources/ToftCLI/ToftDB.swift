@@ -16,6 +16,7 @@ struct ToftDB: ParsableCommand {
             Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb \
             export app.toft Person
                       toftdb dump app.toft > app.jsonl        toftdb load copy.toft app.jsonl
+                      toftdb import new.toft old.realm        toftdb import new.toft app.sqlite
             Keep:     toftdb copy app.toft backup.toft        toftdb compact app.toft        \
             toftdb pins app.toft        toftdb change-key app.toft --new-key-file app.key
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2

@@ -1,8 +1,8 @@
 // Tests: RealmFile.swift, ChainedPages.swift, ClusterTree.swift, Database+RealmImport.swift,
-// FileBytes.swift, LeafReader.swift, LeafReader+Collections.swift, MixedLeaf.swift, Node.swift,
+// FileBytes.swift, LeafReader.swift, LeafReader+Collections.swift, MixedLeaf.swift,
 // OldTable.swift, Realm+RealmFiles.swift, RealmFileError.swift, RealmImport.swift,
 // RealmImportReport.swift, RealmImportSchema.swift, RealmTable.swift, RealmValue.swift,
-// SchemaReader.swift
+// SchemaReader.swift, Node.swift
 
 import Dispatch
 import Foundation

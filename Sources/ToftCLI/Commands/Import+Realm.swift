@@ -15,12 +15,12 @@ extension Import {
 
     func importRealm() throws {
         guard className == nil, schema == nil, !csv, !ignoreUnknown, !ignoreMissing,
-            update == .error
+            !plan, update == .error
         else {
             throw EngineError(
                 .invalidArgument,
                 "'\(lines)' is a Realm file, which has its own classes: it takes no --class, "
-                    + "--schema, --update, --csv, --ignore-unknown or --ignore-missing.")
+                    + "--schema, --update, --csv, --ignore-unknown, --ignore-missing or --plan.")
         }
         let start = Date()
         var bar: Progress?

@@ -8,7 +8,7 @@ import ToftStorage
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from JSON lines or CSV, or all of a Realm file.",
+        abstract: "Load objects from JSON lines or CSV, or all of a Realm or SQLite file.",
         discussion: """
             toftdb import app.toft people.jsonl --class Person --schema schema.json
 
@@ -49,6 +49,24 @@ struct Import: ParsableCommand {
             nothing between two commas is null, or an empty text if null is not allowed; lists, \
             sets, dictionaries, embedded objects and mixed values are JSON. On a terminal a bar \
             shows how far it is; Control-C ends it, and nothing has been loaded.
+
+            toftdb import new.toft old.realm
+            toftdb import new.toft app.sqlite
+
+            makes a new file of a whole Realm or SQLite file, which is not written to. Of SQLite, \
+            tables become classes, foreign keys links, and tables that do nothing but join others \
+            lists. What a plan has to change, such as names, types, and links that SQLite does not \
+            declare, is changed in a file:
+
+            toftdb import new.toft app.sqlite --plan
+            toftdb import new.toft app.sqlite --plan --json > plan.json
+            toftdb import new.toft app.sqlite --schema plan.json
+
+            In it a class has "table" besides, and a property "column", or "columns" of a key, or \
+            "join" ({"table": ..., "from": ..., "to": ...}), and "dates" (iso, seconds, \
+            milliseconds, microseconds, nanoseconds, julian, apple, webkit). A link without a \
+            foreign key leads to the primary key of its target. Tables and columns that it does \
+            not have are left out.
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {
@@ -66,14 +84,18 @@ struct Import: ParsableCommand {
     @Argument(help: "The database file; made if it is missing.", completion: .file())
     var file: String
 
-    @Argument(help: "The JSON lines or CSV; - reads standard input.", completion: .file())
+    @Argument(
+        help: "The JSON lines, CSV, Realm or SQLite file; - reads standard input.",
+        completion: .file())
     var lines: String
 
     @Option(
         name: .customLong("class"), help: "The class; not needed if the schema has only one.")
     var className: String?
 
-    @Option(help: "The schema as JSON; not needed if the file has it.", completion: .file())
+    @Option(
+        help: "The schema as JSON, or a changed plan; not needed if the file has it.",
+        completion: .file())
     var schema: String?
 
     @Option(
@@ -96,6 +118,9 @@ struct Import: ParsableCommand {
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
+    @Flag(help: "Print what an import of an SQLite file would make, and make nothing.")
+    var plan = false
+
     @Option(
         help: "A file with the 64 bytes of the key of an encrypted Realm file.",
         completion: .file())
@@ -108,6 +133,13 @@ struct Import: ParsableCommand {
     func run() throws {
         try reportingErrors {
             if isRealmFile { return try importRealm() }
+            if isSQLiteFile { return try importSQLite() }
+            guard !plan else {
+                throw EngineError(
+                    .invalidArgument,
+                    "--plan is for SQLite files: '\(lines)' is none, and --schema says what its "
+                        + "objects are.")
+            }
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
             var configuration = Configuration(location: .file(path: file), schema: schema)
             configuration.encryptionKey = try key.key()

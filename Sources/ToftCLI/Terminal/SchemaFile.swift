@@ -6,6 +6,8 @@ import ToftModel
 /// A schema as JSON, as `toftdb schema --json` prints it and `toftdb import --schema` reads it.
 struct SchemaFile {
     struct Class {
+        /// Of a plan: the table that it comes from.
+        var table: String?
         var name: String
         var isEmbedded: Bool
         var unique: [[String]]
@@ -13,6 +15,12 @@ struct SchemaFile {
     }
 
     struct Property {
+        /// Of a plan: the columns that it comes from.
+        var columns: [String]
+        /// Of a plan: how the column stores dates.
+        var dates: String?
+        /// Of a plan: the table that joins the rows of a list of links.
+        var join: Join?
         var name: String
         var type: String
         var isOptional: Bool?
@@ -25,12 +33,20 @@ struct SchemaFile {
         var origin: String?
     }
 
+    /// A table whose rows are links.
+    struct Join {
+        var table: String
+        var from: String
+        var to: String
+    }
+
     var classes: [Class]
 
-    init(path: String) throws {
-        let json = try Input.bytes(of: path, "the schema")
+    /// - Parameter isPlan: it says which tables and columns of another database are imported.
+    init(path: String, isPlan: Bool = false) throws {
+        let json = try Input.bytes(of: path, isPlan ? "the plan" : "the schema")
         do throws(EngineError) {
-            self = try SchemaFile(json: json, besides: [])
+            self = try SchemaFile(json: json, besides: isPlan ? ["notes"] : [], isPlan: isPlan)
         } catch {
             throw EngineError(
                 error.code,
@@ -39,7 +55,7 @@ struct SchemaFile {
     }
 
     /// - Parameter others: members that it may have besides its classes.
-    init(json: Data, besides others: [String]) throws(EngineError) {
+    init(json: Data, besides others: [String], isPlan: Bool = false) throws(EngineError) {
         let json = try json.withUnsafeBytes { bytes in
             Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
         }.get()
@@ -52,29 +68,31 @@ struct SchemaFile {
                 .invalidSchema, "'toft' is not 1: a later version of toftdb has written it.")
         }
         classes = try file.each("classes") { json, place throws(EngineError) in
-            try Class(json, at: place)
+            try Class(json, at: place, isPlan: isPlan)
         }
     }
 
     func schema() throws(EngineError) -> Schema {
         var schema = Schema()
         for item in classes {
-            var properties: [PropertySchema] = []
-            for property in item.properties {
-                properties.append(try property.schema(in: item.name))
-            }
-            schema.classes.append(
-                ClassSchema(
-                    item.name, isEmbedded: item.isEmbedded, properties, uniques: item.unique))
+            schema.classes.append(try item.schema())
         }
         return schema
     }
 }
 
 extension SchemaFile.Class {
-    fileprivate init(_ json: JSONValue, at place: String) throws(EngineError) {
+    func schema() throws(EngineError) -> ClassSchema {
+        var properties: [PropertySchema] = []
+        for property in self.properties { properties.append(try property.schema(in: name)) }
+        return ClassSchema(name, isEmbedded: isEmbedded, properties, uniques: unique)
+    }
+
+    fileprivate init(_ json: JSONValue, at place: String, isPlan: Bool) throws(EngineError) {
         let members = try KnownMembers(
-            json, at: place, ["name", "embedded", "unique", "properties"])
+            json, at: place,
+            (isPlan ? ["table"] : []) + ["name", "embedded", "unique", "properties"])
+        table = try members.text("table")
         name = try members.required("name")
         isEmbedded = try members.isTrue("embedded") ?? false
         unique = try members.each("unique", orNone: true) { json, place throws(EngineError) in
@@ -83,7 +101,7 @@ extension SchemaFile.Class {
             }
         }
         properties = try members.each("properties") { json, place throws(EngineError) in
-            try SchemaFile.Property(json, at: place)
+            try SchemaFile.Property(json, at: place, isPlan: isPlan)
         }
     }
 }
@@ -94,8 +112,22 @@ extension SchemaFile.Property {
         "indexed", "deleteRule", "target", "origin",
     ]
 
-    fileprivate init(_ json: JSONValue, at place: String) throws(EngineError) {
-        let members = try KnownMembers(json, at: place, Self.members)
+    private static let planMembers = ["column", "columns", "dates", "join"]
+
+    fileprivate init(_ json: JSONValue, at place: String, isPlan: Bool) throws(EngineError) {
+        let members = try KnownMembers(
+            json, at: place, (isPlan ? Self.planMembers : []) + Self.members)
+        columns = try members.each("columns", orNone: true) { json, place throws(EngineError) in
+            try KnownMembers.text(json, at: place)
+        }
+        if let column = try members.text("column") { columns.insert(column, at: 0) }
+        dates = try members.text("dates")
+        join = try members.value("join").map { json throws(EngineError) in
+            let members = try KnownMembers(json, at: "\(place).join", ["table", "from", "to"])
+            return SchemaFile.Join(
+                table: try members.required("table"), from: try members.required("from"),
+                to: try members.required("to"))
+        }
         name = try members.required("name")
         type = try members.required("type")
         isOptional = try members.isTrue("optional")
@@ -146,11 +178,11 @@ extension SchemaFile.Property {
     }
 }
 
-extension PropertyHandle {
-    /// The property as a member of a schema file.
-    func json(origin: PropertyHandle?) -> JSONValue {
+extension PropertySchema {
+    /// The property as the members that a schema file has of it.
+    var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [("name", .text(name)), ("type", .text(type.name))]
-        if isCollection { members.append((collection.name, .bool(true))) }
+        if collection != .none { members.append((collection.name, .bool(true))) }
         if isOptional && type != .link && type != .mixed {
             members.append(("optional", .bool(true)))
         }
@@ -158,9 +190,20 @@ extension PropertyHandle {
         if isAutoIncremented { members.append(("autoIncrement", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }
         if deleteRule != .nullify { members.append(("deleteRule", .text("\(deleteRule)"))) }
-        if let targetName { members.append(("target", .text(targetName))) }
-        if let origin { members.append(("origin", .text(origin.name))) }
-        return .object(members)
+        if let target { members.append(("target", .text(target))) }
+        if let origin { members.append(("origin", .text(origin))) }
+        return members
+    }
+}
+
+extension PropertyHandle {
+    /// The property as a member of a schema file.
+    func json(origin: PropertyHandle?) -> JSONValue {
+        let declared = PropertySchema(
+            name, type, collection: collection, isOptional: isOptional, isPrimaryKey: isPrimaryKey,
+            isAutoIncremented: isAutoIncremented, isIndexed: isIndexed, deleteRule: deleteRule,
+            target: targetName, origin: origin?.name)
+        return .object(declared.members)
     }
 }
 
@@ -208,6 +251,8 @@ private struct KnownMembers {
         guard let text = try text(name) else { throw missing(name) }
         return text
     }
+
+    func value(_ name: String) -> JSONValue? { present(name) }
 
     func text(_ name: String) throws(EngineError) -> String? {
         guard let value = present(name) else { return nil }

@@ -67,7 +67,7 @@ extension Database {
             identity = try file.identity()
         } catch {
             switch error {
-            // What it is the opening finds out.
+            // The opening finds out what it is.
             case .notRealm, .wrongKey, .storage: return nil
             default: throw EngineError(error, path)
             }
@@ -82,7 +82,7 @@ extension Database {
         }
     }
 
-    /// What a Realm file is called after a new file has taken its place.
+    /// The name of a Realm file after a new file has taken its place.
     private static func keptRealmPath(_ path: String) -> String { path + ".before-import" }
 
     private static func importRealm(

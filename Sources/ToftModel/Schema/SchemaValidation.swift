@@ -307,7 +307,7 @@ package enum NameRules {
     }
 
     /// The name with '_' for each forbidden character, and before a first one that can't be
-    /// first; where that is taken a number follows. The same if it is allowed and not taken.
+    /// first; a number follows if that is taken. An allowed name that is free stays as it is.
     /// - Parameter limit: bytes that it has at most.
     package static func allowed(_ name: String, limit: Int, isTaken: (String) -> Bool) -> String {
         let plain = allowed(name)
@@ -335,7 +335,7 @@ package enum NameRules {
         return isRetired(plain) ? plain + "_" : "_" + plain
     }
 
-    /// What the name of a retired property or class begins with, before its number.
+    /// The prefix of the names of retired properties and classes, before their number.
     static let retiredPrefix = "__"
 
     /// Whether it is the name of a property or class that a migration has replaced or removed. No

@@ -606,7 +606,9 @@ enum ForeignFile {
                 "a Realm file; `toftdb import NEW FILE` or Realm.importRealmFile reads it into a "
                 + "new file of Toft"
         }
-        if has(Array("SQLite format 3\0".utf8), at: 0, head) { return "an SQLite database" }
+        if has(Array("SQLite format 3\0".utf8), at: 0, head) {
+            return "an SQLite database; `toftdb import NEW FILE` reads it into a new file of Toft"
+        }
         if has([0xDE, 0xC0, 0xEF, 0xBE], at: 16, head) { return "an LMDB database" }
         return "another kind of file"
     }

@@ -1,3 +1,4 @@
+// Tests: ClusterTree.swift, LeafReader.swift, Node.swift, RealmImport.swift
 internal import Glibc
 internal import ToftEngine
 internal import ToftPlatform
@@ -18,7 +19,7 @@ enum RealmFileTrial {
         let name: String
         let image: [UInt8]
         let key: EncryptionKey?
-        /// Where the headers of nodes may be, in a plain one.
+        /// Places that may be headers of nodes, in a plain one.
         let headers: [Int]
     }
 
