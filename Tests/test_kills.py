@@ -20,7 +20,7 @@ SOURCES = ROOT / "Tests/MixedKills"
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
 TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 LIBRARY = Path(os.environ.get("TOFT_LIBRARY", ROOT / "build/libtoft.so")).resolve()
-KILLS = 100 if os.environ.get("CI") == "true" else 30
+KILLS = 100
 KEPT = 20
 
 

@@ -128,7 +128,7 @@ import ToftTestKit
             valueOf: "other - number == 1", by: ArithmeticNode.self, nulls: [3], [1, 0])
         try things.expect(
             valueOf: "number * 9223372036854775807 == 1", by: ArithmeticNode.self, nulls: [2, 3],
-            [9_223_372_036_854_775_807])
+            [0x1p63])
         try things.expect(
             valueOf: "other / (number - 1) == 1", by: ArithmeticNode.self, nulls: [1, 3], [1])
     }

@@ -300,7 +300,7 @@ import ToftPlatform
         #expect(try StoreCheck.run(reader).problems == [])
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
-            in: PageReader(database.store.file, version: database.store.latestVersion))
+            in: PageReader(database.store.cache, version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")
         // The first one still takes in the pages that only the last checkpoint kept.

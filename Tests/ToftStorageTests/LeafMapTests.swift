@@ -50,7 +50,7 @@ import Testing
             try with(key) { key in _ = try with(value) { try tree.put(key, $0) } }
         }
         let root = try workshop.commit(tree.root)
-        let pages = PageReader(workshop.pages.file, version: 1)
+        let pages = PageReader(workshop.pages.cache, version: 1)
         return (TreeReader(pages: pages, head: TreeHead(root: root)), model)
     }
 
