@@ -86,7 +86,7 @@ struct Intent {
         // An op of somebody who did not know the object, as its own create was refused, says nothing.
         var makers: Set<ReplicaNumber> = []
         var touched: Set<[Step]> = []  // removed, moved, or in a collection that was cleared
-        for (entry, changeset) in accepted {
+        for (entry, changeset) in accepted where entry >= born {
             for (index, op) in changeset.ops.enumerated() where op.path?.object == object {
                 if case .create = op { makers.insert(changeset.replica) }
                 guard changeset.base >= born || makers.contains(changeset.replica) else { continue }

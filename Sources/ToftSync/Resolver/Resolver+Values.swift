@@ -83,9 +83,10 @@ extension Resolver {
 
     /// Notes that an object may have a value now that another one has.
     mutating func touchUnique(_ path: Path) {
-        guard path.steps.count < 2, store.schema[path.object.type]?.uniques.isEmpty == false else {
-            return
+        guard let type = store.schema[path.object.type], !type.uniques.isEmpty else { return }
+        switch path.steps.first {
+        case .property(let property) where path.steps.count > 1 || !type.isUnique(property): return
+        default: uniquesTouched.insert(path.object)
         }
-        uniquesTouched.insert(path.object)
     }
 }

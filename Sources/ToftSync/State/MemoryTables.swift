@@ -48,11 +48,13 @@ package struct MemoryTables: Tables, Sendable {
         guard let property = schema.slot(path)?.property,
             let index = objects.index(forKey: path.object)
         else { return nil }
-        let constraints = path.steps.count == 1 ? schema[path.object.type]?.uniques ?? [] : []
-        if !constraints.isEmpty { count(path.object, -1) }
+        let isUnique =
+            path.steps.count == 1
+            && schema[path.object.type]?.isUnique(property.number) == true
+        if isUnique { count(path.object, -1) }
         var old = content
         let isDone = objects.values[index].exchange(&old, path.steps[...])
-        if !constraints.isEmpty { count(path.object, 1) }
+        if isUnique { count(path.object, 1) }
         guard isDone else { return nil }
         if property.canLink, path.steps.last != .label {
             schema.eachLink(in: old, at: path, property) { link, target, _ in

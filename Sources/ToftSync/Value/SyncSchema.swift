@@ -123,6 +123,11 @@ package struct ClassSchema: Hashable, Sendable {
         if property.collection != .single { collections[property.number] = property.blank }
     }
 
+    /// Whether a unique constraint has the property.
+    func isUnique(_ property: PropertyNumber) -> Bool {
+        uniques.contains { $0.contains(property) }
+    }
+
     package subscript(number: PropertyNumber) -> PropertySchema? {
         var (low, high) = (0, properties.count)
         while low < high {

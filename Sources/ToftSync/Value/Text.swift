@@ -7,8 +7,10 @@ package struct Text: Hashable, Comparable, Sendable, ExpressibleByStringLiteral 
     package init(stringLiteral string: String) { self.string = string }
 
     package static func == (left: Text, right: Text) -> Bool {
-        let (left, right) = (left.string.utf8, right.string.utf8)
-        return left.count == right.count && left.elementsEqual(right)
+        var (left, right) = (left.string, right.string)
+        return left.withUTF8 { left in
+            right.withUTF8 { left.count == $0.count && left.elementsEqual($0) }
+        }
     }
 
     package static func < (left: Text, right: Text) -> Bool {
