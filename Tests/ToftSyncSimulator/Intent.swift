@@ -123,6 +123,8 @@ struct Intent {
             }
         }
         for (steps, all) in writes where steps.count <= 2 && !touched.contains([steps[0]]) {
+            // Whatever is in an embedded object goes with it.
+            if steps.count == 2, case .property = steps[1] { continue }
             try checkWrites(Path(object, steps), all, sums[steps])
         }
         for (steps, sum) in sums where steps.count == 1 && writes[steps] == nil {

@@ -24,13 +24,13 @@ import ToftTestKit
     }
 
     @Test(arguments: ["front", "back", "after the first", "before the last", "anywhere"])
-    func `Hundreds of elements keep the order in which one replica put them`(place: String) {
+    func `A thousand elements keep the order in which one replica put them`(place: String) {
         var lab = Lab(2)
         var seed = Seed(7)
         lab.write(0, .create(a, []))
         lab.settle()
         var expected: [String] = []
-        for number in 0..<500 {
+        for number in 0..<1000 {
             let index =
                 switch place {
                 case "front": 0

@@ -5,6 +5,7 @@ extension Replica {
     /// No unique constraint and no delete rule holds here: two objects may show one value until the
     /// own change is answered.
     /// - Complexity: O(facts), and O(objects) for a complete batch.
+    @_specialize(where Store == MemoryTables)
     @discardableResult
     package mutating func receive(_ batch: Batch) -> Bool {
         guard batch.epoch == epoch, batch.through >= cursor,

@@ -27,6 +27,7 @@ extension Resolver {
         let (label, place) = place(neighbours, in: path.parent)
         store.put(.element(Label(label), node), at: path)
         stamp(path + .label, place: place)
+        climbs.forget()
         show(path + .label)
         return nil
     }

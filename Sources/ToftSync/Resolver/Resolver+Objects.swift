@@ -83,6 +83,7 @@ extension Resolver {
         }
         store.put(.absent, at: Path(object))
         store.forgetNotes(of: object)
+        climbs.forget()
         show(Path(object))
     }
 }

@@ -61,22 +61,32 @@ extension Resolver {
     }
 
     /// The note of that child of `parent`, on one side, in whose subtree an element is.
-    private func child(
+    private mutating func child(
         _ id: MadeID, of parent: MadeID?, _ side: TreePlace.Side, in list: Path
     ) -> WriteNote? {
         let oldest = placement(of: parent, in: list)
-        var id = id
+        var (above, steps) = (id, 0)
         // A child is placed after its parent, so the way up ends.
-        while let note = note(of: id, in: list), let place = note.place, place.placement > oldest {
+        while let note = note(of: above, in: list), let place = note.place,
+            place.placement > oldest
+        {
             // A parent that has moved since is none; one whose note is forgotten is.
             if let up = place.parent, let now = self.note(of: up, in: list)?.place,
                 now.placement != place.parentPlacement
             {
                 return nil
             }
-            if place.parent == parent, place.side == side { return note }
+            if place.parent == parent, place.side == side {
+                if steps > 8 { climbs.note(above, for: Climb(list, id, parent, side)) }
+                return note
+            }
             guard let up = place.parent else { return nil }
-            id = up
+            (above, steps) = (up, steps + 1)
+            // The neighbour of the element before, which was looked for when that one came.
+            if steps == 1, let known = climbs[Climb(list, up, parent, side)] {
+                climbs.note(known, for: Climb(list, id, parent, side))
+                return self.note(of: known, in: list)
+            }
         }
         return nil
     }
@@ -170,5 +180,38 @@ extension Int64 {
     fileprivate func distance(to other: Int64, isAtLeast distance: Int64) -> Bool {
         let (room, overflow) = other.subtractingReportingOverflow(self)
         return overflow || room >= distance
+    }
+}
+
+/// One way up the tree of a list's places: from an element to a child of `parent`.
+struct Climb: Hashable, Sendable {
+    let list: Path
+    let id: MadeID
+    let parent: MadeID?
+    let side: TreePlace.Side
+
+    init(_ list: Path, _ id: MadeID, _ parent: MadeID?, _ side: TreePlace.Side) {
+        self.list = list
+        self.id = id
+        self.parent = parent
+        self.side = side
+    }
+}
+
+/// The ends of long ways up, so that a run of elements is not climbed anew for each. New elements
+/// change none of them, as they are leaves; all others that change the tree forget all.
+struct Climbs: Sendable {
+    private static let most = 100_000
+    private var ends: [Climb: MadeID] = [:]
+
+    subscript(climb: Climb) -> MadeID? { ends.isEmpty ? nil : ends[climb] }
+
+    mutating func note(_ end: MadeID, for climb: Climb) {
+        if ends.count >= Self.most { ends = [:] }
+        ends[climb] = end
+    }
+
+    mutating func forget() {
+        if !ends.isEmpty { ends = [:] }
     }
 }

@@ -11,6 +11,7 @@ extension Resolver {
         if slot.property.type == .embedded, content != .absent {
             bear(path)
             store.forgetWrites(below: path)
+            climbs.forget()
         }
         stamp(path, isExplicit: isExplicit)
         show(slot.isLinkInList ? path.parent : path)

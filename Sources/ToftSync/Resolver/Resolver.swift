@@ -36,6 +36,8 @@ package struct Resolver<Store: ServerStore> {
     /// The entry up to which a copy of the realm has been made: the server can't lose it.
     package var safe: UInt64 = 0
 
+    var climbs = Climbs()
+
     // Of the changeset that is being resolved.
     var author = ReplicaNumber.own
     var base: UInt64 = 0
@@ -59,6 +61,8 @@ package struct Resolver<Store: ServerStore> {
     ///     and own ids have it, too (`Changeset.adopted(by:)`).
     ///   - now: The server's clock.
     /// - Complexity: O(ops), O(links) for a delete, O(log n) for an edit of a list.
+    // Callers are in other modules: without this each access of the store is a call by a table.
+    @_specialize(where Store == MemoryStore)
     @discardableResult
     package mutating func push(_ changeset: Changeset, now: Int64) -> Outcome {
         let last = store.lastNumber(of: changeset.replica)
@@ -79,6 +83,7 @@ package struct Resolver<Store: ServerStore> {
             store.keep()
         } else {
             store.undo()
+            climbs.forget()
             changesSchema = false
             shown.removeAll()
             told.removeAll()
