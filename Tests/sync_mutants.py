@@ -224,7 +224,7 @@ MUTANTS = [
     ),
     Mutant(
         "elementNotWhole",
-        "Value/Schema.swift",
+        "Value/SyncSchema.swift",
         "{ kind == .elementValue && property.type == .link }",
         "{\n"
         "        kind == .elementValue && property.type == .link\n"
