@@ -43,12 +43,29 @@ BASES = {
     "ObjectKeyIdentifiable": ["Identifiable"],
 }
 # Members that the standard library gives, which the graph of symbols does not list.
-STANDARD = {"==(_:_:)", "count", "negate()", "hash(into:)", "first", "last", "Wrapped"}
+STANDARD = {
+    *("==(_:_:)", "count", "negate()", "hash(into:)", "first", "last", "Wrapped"),
+    *("init(unicodeScalarLiteral:)", "init(extendedGraphemeClusterLiteral:)"),
+}
+
+
+# A declaration that the compiler refuses; the graph of symbols leaves such out.
+STUB = re.compile(
+    r"@available\(\s*\*, unavailable,(?:[^@]|@escaping|@propertyWrapper)*?"
+    r"(?:struct|class|enum|protocol|typealias|var|func) (\w+)"
+)
 
 
 def symbols() -> dict[str, dict[str, bool]]:
     """By the path of a type, "" for what is in none, the names of its members; true: stubs."""
     found: dict[str, dict[str, bool]] = defaultdict(dict)
+    for path in sorted((ROOT / "Sources/RealmSwift").glob("*.swift")):
+        for part in re.split(r"\n(?=extension )", path.read_text()):
+            extension = re.match(r"extension ([\w.]+)", part)
+            body, _, rest = part.partition("\n}\n") if extension else ("", "", part)
+            for owner, text in ((extension[1] if extension else "", body), ("", rest)):
+                for name in STUB.findall(text):
+                    found[owner][name] = True
     with tempfile.TemporaryDirectory() as folder:
         for module in ("Toft", "RealmSwift"):
             subprocess.run(
@@ -64,11 +81,10 @@ def symbols() -> dict[str, dict[str, bool]]:
             )
         for path in Path(folder).glob("*.json"):
             for symbol in json.loads(path.read_text())["symbols"]:
-                *owner, name = symbol["pathComponents"]
-                available = symbol.get("availability", [])
-                is_stub = any(entry.get("isUnconditionallyUnavailable") for entry in available)
-                names = found[".".join(owner)]
-                names[name] = names.get(name, True) and is_stub
+                # Members that a type has of a protocol are those of the protocol.
+                if "::SYNTHESIZED::" not in symbol["identifier"]["precise"]:
+                    *owner, name = symbol["pathComponents"]
+                    found[".".join(owner)][name] = False
     return found
 
 
@@ -84,18 +100,19 @@ def takes(name: str, wanted: str) -> bool:
 
 def status(symbol: tuple[str, str], module: dict[str, dict[str, bool]]) -> str:
     owner, name = symbol
-    if not name:
-        stubs = [names[owner] for names in (module[""], module["Realm"]) if owner in names]
-        nested = owner.partition(".")
-        if nested[2] and nested[2] in module[nested[0]]:
-            stubs.append(module[nested[0]][nested[2]])
-        stubs += [stub for path, stub in module[""].items() if takes(path, owner)]
-        return "absent" if not stubs else "stub" if all(stubs) else "there"
-    owners = [owner, *BASES.get(owner, [])]
-    found = [stub for path in owners for given, stub in module[path].items() if takes(given, name)]
-    if not found and name in STANDARD:
+    outer, _, inner = owner.rpartition(".")
+    places = [(outer, inner), ("Realm", owner)]
+    if name:
+        places = [(place, name) for place in (owner, *BASES.get(owner, []))]
+    stubs = [
+        stub
+        for place, wanted in places
+        for given, stub in module[place].items()
+        if takes(given, wanted) or (stub and given == wanted.partition("(")[0])
+    ]
+    if not stubs and name in STANDARD:
         return "there"
-    return "absent" if not found else "stub" if all(found) else "there"
+    return "absent" if not stubs else "stub" if all(stubs) else "there"
 
 
 # The types whose calls the matrix of misuse has to make, and what it need not make: what any value
@@ -111,7 +128,10 @@ EXEMPT = set(
         "configuration flush close invalidate resolve interruption write beginWrite commitWrite "
         "cancelWrite writeAsync beginAsyncWrite commitAsyncWrite cancelAsyncWrite asyncWrite "
         "asyncRefresh isPerformingAsynchronousWriteOperations observe writeCopy compactStep "
-        "readJSONLines readCSV writeJSONLines writeCSV asKeyValueSequence changes"
+        "readJSONLines readCSV writeJSONLines writeCSV asKeyValueSequence changes setAlias "
+        "ignoredProperties indexedProperties propertiesMapping sharedSchema uniqueProperties "
+        "asyncOpen changeKey compact deleteFiles dryRun failureHandler fileExists importRealmFile "
+        "misuseHandler performMigration salvage"
     ).split()
 )
 
