@@ -8,12 +8,14 @@ struct SharedNames {
     private(set) var models: [ModelClass] = []
     private var places: [String: Int] = [:]
 
-    /// - Parameter models: those whose Swift name is the stored one come before the others of that.
+    /// - Parameter models: those whose Swift name is the stored one come before the others of that,
+    ///   and these in the order of their Swift names.
     init(_ models: [ModelClass]) {
-        let named = { (model: ModelClass) in String(describing: model.type) == model.name }
-        for model in models.filter(named) + models.filter({ !named($0) }) { add(model) }
-        self.models.sort { $0.name < $1.name }
-        schema.sort { $0.name < $1.name }
+        let order = models.map { model in
+            let isNamed = String(describing: model.type) == model.name
+            return (model: model, key: (model.name, isNamed ? "" : String(reflecting: model.type)))
+        }
+        for (model, _) in order.sorted(by: { $0.key < $1.key }) { add(model) }
     }
 
     private mutating func add(_ model: ModelClass) {
