@@ -306,10 +306,10 @@ package final class Results {
 
     /// Whether an index is that of the last result, by a count, and beyond the keys that are known.
     private func isLastAndUnknown(_ index: Int) -> Bool {
-        guard let parts = state.parts(at: session.lastChange(of: definition.watched)) else {
-            return false
-        }
-        return parts.count == index + 1 && index >= parts.first.count
+        guard case .partial(let parts, _) = state, parts.count == index + 1,
+            index >= parts.first.count
+        else { return false }
+        return parts.stamp == session.lastChange(of: definition.watched)
     }
 
     /// The key of the last result of a filter, found without those before it; nil if there is none,
