@@ -34,7 +34,7 @@ ORDER = {
     "ToftCAPI": "Arguments Handles Realms Objects Results".split(),
     "Toft": (
         "Errors Session Binding Value Schema Query Object Collection Results Realm Opening "
-        "Observation"
+        "Observation Legacy"
     ).split(),
     "ToftCLI": "Terminal Commands Demo Modernize .".split(),
 }
