@@ -83,7 +83,7 @@ struct Intent {
         var writes: [[Step]: [Write]] = [:]
         var sums: [[Step]: Int64] = [:]
         var inserts: [[Step]: Insert] = [:]
-        // An op of somebody who did not know the object, as its own create was refused, says nothing.
+        // An op of somebody who did not know the object, as its create was refused, says nothing.
         var makers: Set<ReplicaNumber> = []
         var touched: Set<[Step]> = []  // removed, moved, or in a collection that was cleared
         for (entry, changeset) in accepted where entry >= born {

@@ -32,7 +32,8 @@ import ToftTestKit
         .uuid(Bytes16(high: .max, low: 0)),
         .list(CollectionID(.max), [.null, .dictionary(CollectionID(0), [])]),
         .dictionary(
-            CollectionID(1), [NestedEntry("", .null), NestedEntry("a", .list(CollectionID(2), []))]),
+            CollectionID(1),
+            [NestedEntry("", .null), NestedEntry("a", .list(CollectionID(2), []))]),
     ]
 
     @Test(arguments: values) func `A value comes back as it was`(value: SyncValue) throws {

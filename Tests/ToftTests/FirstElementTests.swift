@@ -15,12 +15,12 @@ import Testing
             let engine = try #require(found._core()).results
             #expect(!found.isEmpty)
             #expect(found.first?.id == 3)
-            #expect(engine.order == nil)
+            #expect(!engine.isComplete)
             #expect(engine.evaluations == 1)
             let hidden = AnyRealmCollection(realm.objects(Person.self).filter("age > 100"))
             #expect(!hidden.isEmpty)
             #expect(hidden.first?.id == 101)
-            #expect(try #require(try hidden._core()).results.order == nil)
+            #expect(try #require(try hidden._core()).results.isComplete == false)
 
             let none = realm.objects(Person.self).filter("name == 'x'")
             #expect(none.isEmpty)
@@ -28,7 +28,7 @@ import Testing
             #expect(none.last == nil)
             let latest = realm.objects(Person.self).filter("name CONTAINS 'n3'")
             #expect(latest.last?.id == 493)
-            #expect(try #require(latest._core()).results.order == nil)
+            #expect(try #require(latest._core()).results.isComplete == false)
             #expect(realm.objects(Person.self).last?.id == 499)
             #expect(
                 realm.objects(Person.self).where { $0.age < 7 }.sorted(byKeyPath: "id").last?.id

@@ -13,6 +13,8 @@ package final class Results {
     /// The class of the objects; nil for results of values.
     package let classID: ClassID?
     private var state = State.unknown
+    /// Whether all results are known; tests look for work that no question needs.
+    var isComplete: Bool { if case .complete = state { true } else { false } }
     /// The cluster of the last key of a whole class.
     @exclusivity(unchecked) var window: RankWindow?
     /// Number of evaluations; tests look for repeated work.

@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 /// How a query answers one question over one base. All decisions about a run are made here and in
-/// `IndexPlan`; `Execution` carries them out, and `explain` prints the plan of the run that it made.
+/// `IndexPlan`; `Execution` carries them out, and `explain` prints the plan of its run.
 struct QueryPlan {
     /// How the first objects are found.
     enum Access {

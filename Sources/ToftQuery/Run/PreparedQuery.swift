@@ -49,7 +49,7 @@ package final class PreparedQuery: Sendable {
             syntax, comparison, to: className, arguments, schema, takesNumbersAsBools)
     }
 
-    /// The query of a class, which is one comparison. Only the value is bound if the shape is known.
+    /// The query of a class, which is one comparison. A known shape leaves only the value to bind.
     func bound(
         _ syntax: QuerySyntax, _ comparison: ComparisonSyntax, to className: String,
         _ arguments: [QueryArgument], _ schema: StoredSchema, _ takesNumbersAsBools: Bool

@@ -20,7 +20,8 @@ extension Resolver {
         }
         store.setWrite(
             WriteNote(
-                time: newest, entry: sequence, writer: author, isExplicit: isExplicit, place: place),
+                time: newest, entry: sequence, writer: author, isExplicit: isExplicit,
+                place: place),
             at: path)
     }
 

@@ -99,8 +99,8 @@ package enum Content: Hashable, Sendable {
 }
 
 extension Fields {
-    /// The content of a path in these fields; nil if nothing can be there, as a step before the last
-    /// is not there.
+    /// The content of a path in these fields; nil if nothing can be there, as a step before the
+    /// last is not there.
     package func content(_ steps: ArraySlice<Step>) -> Content? {
         guard case .property(let property) = steps.first else { return nil }
         let rest = steps.dropFirst()
