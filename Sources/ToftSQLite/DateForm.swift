@@ -29,7 +29,7 @@ package enum DateForm: String, Sendable, CaseIterable {
         }
     }
 
-    /// The date that a value is; nil if it is none of this form.
+    /// The date that a value is; nil if it has another form.
     func date(_ value: SQLiteValue) -> Timestamp? {
         switch (self, value) {
         case (.iso, .text(let text)):

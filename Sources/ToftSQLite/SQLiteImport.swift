@@ -319,7 +319,7 @@ package struct SQLiteImport {
             detail: file.path)
     }
 
-    /// The link that a row has; nil if it has none.
+    /// The link that a row has; nil without one.
     private mutating func target(
         _ reference: PlannedClass.Reference, _ own: PlannedClass, _ reader: RowReader,
         _ row: SQLiteRow

@@ -35,7 +35,7 @@ extension SQLiteValue {
         }
     }
 
-    /// Doubles are exact, and whole numbers that no double is are none.
+    /// Doubles are exact; a whole number that no double equals is refused.
     private var double: Double? {
         switch self {
         case .real(let number): number

@@ -5,8 +5,8 @@ import ToftQuery
 
 @testable import ToftEngine
 
-/// What results know after each question, and what a change leaves of that, by the number of
-/// evaluations of the next question.
+/// The knowledge of results after each question, and the part of it that a change leaves, by the
+/// number of evaluations of the next question.
 @Suite struct ResultsStateTests {
     private enum Question: String, CaseIterable {
         case count, first, last, all, isEmpty
@@ -49,7 +49,7 @@ import ToftQuery
         }
     }
 
-    /// The same of a sorted query, whose last result is found with all.
+    /// `evaluations` of a sorted query, whose last result is found with all.
     private static func evaluationsOfSort(_ question: Question, after state: Question?) -> Int {
         switch (state, question) {
         case (.all, _), (.last, _): 0

@@ -60,13 +60,13 @@ extension Map {
         results("offset").offset(by: count)
     }
 
-    /// The least value of a property; nil when there is none.
+    /// The least value of a property; nil if empty.
     public func min<Extreme: _HasPersistedType>(ofProperty property: String) -> Extreme?
     where Extreme.PersistedType: MinMaxType {
         aggregate(.minimum, of: property)?.made(Extreme.self)
     }
 
-    /// The greatest value of a property; nil when there is none.
+    /// The greatest value of a property; nil if empty.
     public func max<Extreme: _HasPersistedType>(ofProperty property: String) -> Extreme?
     where Extreme.PersistedType: MinMaxType {
         aggregate(.maximum, of: property)?.made(Extreme.self)
@@ -163,9 +163,9 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 }
 
 extension Map where Value.PersistedType: MinMaxType {
-    /// The least value; nil when there is none.
+    /// The least value; nil if empty.
     public func min() -> Value? { min(ofProperty: "self") }
-    /// The greatest value; nil when there is none.
+    /// The greatest value; nil if empty.
     public func max() -> Value? { max(ofProperty: "self") }
 }
 
@@ -174,9 +174,9 @@ where
     Value: OptionalProtocol, Value.Wrapped: _HasPersistedType,
     Value.Wrapped.PersistedType: MinMaxType
 {
-    /// The least value; nil when there is none.
+    /// The least value; nil if empty.
     public func min() -> Value.Wrapped? { min(ofProperty: "self") }
-    /// The greatest value; nil when there is none.
+    /// The greatest value; nil if empty.
     public func max() -> Value.Wrapped? { max(ofProperty: "self") }
 }
 

@@ -351,7 +351,7 @@ extension RealmCollection {
 // MARK: Aggregates
 
 extension RealmCollection {
-    /// The least value of a property; nil when there is none. Of mixed values it is the one that
+    /// The least value of a property; nil if empty. Of mixed values it is the one that
     /// sorts first, lists and dictionaries left out. In Toft this and its kin also take a
     /// path over to-one links, "boss.age": objects whose link is nil do not count.
     public func min<Value: _HasPersistedType>(ofProperty property: String) -> Value?
@@ -359,7 +359,7 @@ extension RealmCollection {
         aggregate(.minimum, of: property)?.made(Value.self)
     }
 
-    /// The greatest value of a property; nil when there is none.
+    /// The greatest value of a property; nil if empty.
     public func max<Value: _HasPersistedType>(ofProperty property: String) -> Value?
     where Value.PersistedType: MinMaxType {
         aggregate(.maximum, of: property)?.made(Value.self)
@@ -451,7 +451,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element.PersistedType: MinMaxType {
-    /// The least value; nil when there is none. Mixed values have the order in which values of all
+    /// The least value; nil if empty. Mixed values have the order in which values of all
     /// types are sorted, and nil does not count.
     public func min() -> Element? { min(ofProperty: "self") }
     /// The greatest value; nil without a value.
@@ -463,9 +463,9 @@ where
     Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
     Element.Wrapped.PersistedType: MinMaxType
 {
-    /// The least value; nil when there is none.
+    /// The least value; nil if empty.
     public func min() -> Element.Wrapped? { min(ofProperty: "self") }
-    /// The greatest value; nil when there is none.
+    /// The greatest value; nil if empty.
     public func max() -> Element.Wrapped? { max(ofProperty: "self") }
 }
 

@@ -20,7 +20,7 @@ enum ClassDiscovery {
         }
     }
 
-    /// The name of the class that a class is declared in; nil if it is declared in none.
+    /// The name of the class that a class is declared in; nil if it is at the top level.
     static func nameOfClass(around type: AnyClass) -> String? {
         TypeDescriptor.of(type)?.outer?.name
     }
@@ -165,7 +165,7 @@ private struct TypeDescriptor {
         return String(cString: text.assumingMemoryBound(to: CChar.self))
     }
 
-    /// The class that this one is declared in; nil if it is declared in none.
+    /// The class that this one is declared in; nil if it is at the top level.
     var outer: TypeDescriptor? {
         var context = Self.parent(of: address)
         // A private declaration has a context of its own.

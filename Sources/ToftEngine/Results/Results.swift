@@ -77,7 +77,7 @@ package final class Results {
 
     // MARK: Finding
 
-    /// What is known of the results.
+    /// The known part of the results.
     private enum State {
         case unknown
         /// Parts of them, found for questions that need no more. `before`: all results as they were
@@ -132,7 +132,7 @@ package final class Results {
 
     /// The part of the results that a question needs.
     private enum Need {
-        /// What is known, after all changes.
+        /// The known part, after all changes.
         case nothing
         case count
         case first(Int)

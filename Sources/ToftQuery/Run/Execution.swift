@@ -13,7 +13,7 @@ final class Execution {
     private var compiler: Compiler
     private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
-    /// What the run has read so far.
+    /// The reads of the run so far.
     @exclusivity(unchecked) private(set) var trace: Trace  // changed for every cluster
 
     init(_ begun: RunBeginning, _ trace: Trace, in view: ModelView) throws(ModelError) {

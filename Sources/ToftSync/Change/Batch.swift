@@ -14,7 +14,7 @@ package struct Batch: Hashable, Sendable {
     package var epoch: UInt32
     package var from: UInt64
     package var through: UInt64
-    /// The newest of the replica's own changesets that they answer; 0 for none.
+    /// The newest of the replica's own changesets that they answer; 0 if they answer nothing.
     package var answered: UInt64
     package var facts: [Fact]
     /// The server's classes, if the entries have added some or properties of some.

@@ -199,7 +199,7 @@ struct Climb: Hashable, Sendable {
 }
 
 /// The ends of long ways up, so that a run of elements is not climbed anew for each. New elements
-/// change none of them, as they are leaves; all others that change the tree forget all.
+/// leave them, as they are leaves; all others that change the tree forget all.
 struct Climbs: Sendable {
     private static let most = 100_000
     private var ends: [Climb: MadeID] = [:]

@@ -11,7 +11,7 @@ package struct View: Sendable {
 /// is null; an element or member goes, an entry keeps its key.
 package struct ViewedTables<Base: ReadableTables>: ReadableTables {
     package let base: Base
-    /// All objects are seen where there is none.
+    /// All objects are seen without it.
     package let view: View?
 
     package init(_ base: Base, _ view: View?) {

@@ -79,7 +79,7 @@ package protocol ServerStore: Tables {
     func entry(_ sequence: UInt64) -> LogEntry
     /// The newest time of all entries up to one, those that are no longer in the log included.
     func newestTime(through sequence: UInt64) -> Int64
-    /// The last changeset of a replica in the entries up to one; 0 for none.
+    /// The last changeset of a replica in the entries up to one; 0 if they have no changeset.
     func lastNumber(of replica: ReplicaNumber, through sequence: UInt64) -> UInt64
 
     /// Forgets the notes of entries up to `floor`, on which no changeset to come is based.
