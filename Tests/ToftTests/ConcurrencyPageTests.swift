@@ -168,6 +168,7 @@ struct ConcurrencyPageTests {
     @Test
     func `What is Sendable crosses`() async throws {
         let configuration = TestRealm.inMemory([Dog.self, Person.self])
+        let kennel = try await Kennel(configuration)
         try addDog(DogInfo(name: "Rex", age: 1), in: configuration)
         func crosses<Value: Sendable>(_ value: Value) {}
         crosses(configuration)
@@ -176,7 +177,6 @@ struct ConcurrencyPageTests {
         crosses(Realm.Notification.didChange)
         crosses(ObjectId.generate())
         crosses(Decimal128(1))
-        let kennel = try await Kennel(configuration)
         #expect(await kennel.all().count == 1)
     }
 }

@@ -68,6 +68,7 @@ private final class FailingDisk {
     func close() throws {
         try realm.close()
         try store.close()
+        TestRealm.expectNoOpenWrite()
     }
 }
 

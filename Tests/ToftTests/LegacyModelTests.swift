@@ -243,7 +243,8 @@ struct UnheldWriteTests {
     func `A transaction goes on until it is committed or cancelled`() throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(
-                fileURL: folder.appendingPathComponent("a.realm"), objectTypes: [Dog.self])
+                fileURL: folder.appendingPathComponent("a.realm"),
+                objectTypes: [Dog.self, Person.self])
             func realm() throws -> Realm { try Realm(configuration: configuration) }
             try realm().beginWrite()
             #expect(try realm().isInWriteTransaction)
@@ -261,7 +262,8 @@ struct UnheldWriteTests {
     func `A transaction ends with its thread`() throws {
         try TestRealm.withFolder { folder in
             var configuration = Realm.Configuration(
-                fileURL: folder.appendingPathComponent("a.realm"), objectTypes: [Dog.self])
+                fileURL: folder.appendingPathComponent("a.realm"),
+                objectTypes: [Dog.self, Person.self])
             let box = Box(configuration)
             let thread = Thread { try? Realm(configuration: box.value).beginWrite() }
             thread.start()

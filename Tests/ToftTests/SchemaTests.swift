@@ -109,15 +109,16 @@ struct SchemaTests {
     /// They stored nothing, in silence.
     @Test
     func `A class that stores nothing, or a lazy collection, is refused`() throws {
-        func problem(_ type: ObjectBase.Type) -> String {
+        func failure(_ type: ObjectBase.Type) -> Realm.Error? {
             do {
                 _ = try Realm(configuration: TestRealm.inMemory([type, Dog.self, Person.self]))
-                return ""
+                return nil
             } catch {
                 #expect((error as? Realm.Error)?.code == .invalidSchema)
-                return (error as? Realm.Error)?.message ?? ""
+                return error as? Realm.Error
             }
         }
+        func problem(_ type: ObjectBase.Type) -> String { failure(type)?.message ?? "" }
         #expect(
             problem(EarlyDog.self)
                 == "No properties are defined for 'EarlyDog'. Did you remember to mark them with "
@@ -130,7 +131,7 @@ struct SchemaTests {
             lazy.contains("Write @Persisted var dogs: List<Dog>, or name it in ignoredProperties()")
         )
         // Linking objects that name no property.
-        #expect(problem(WithLinks.self).contains("'WithLinks"))
+        #expect(failure(WithLinks.self)?.description.contains("'WithLinks") == true)
         #expect(problem(WithMap.self).contains("'WithMap.counts' is not stored"))
         for type in [EarlyPerson.self, LaterPerson.self, WithSet.self] as [ObjectBase.Type] {
             #expect(problem(type) == "")

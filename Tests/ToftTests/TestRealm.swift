@@ -23,6 +23,7 @@ enum TestRealm {
         let realm = try Realm(configuration: inMemory(types))
         try body(realm)
         try check(realm)
+        expectNoOpenWrite()
     }
 
     /// Runs a body with a realm in a file.
@@ -44,6 +45,12 @@ enum TestRealm {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder)
+        expectNoOpenWrite()
+    }
+
+    /// A transaction that a test leaves open stays on its thread, which runs other tests.
+    static func expectNoOpenWrite() {
+        #expect(OpenWrites.here.isEmpty, "a write transaction was left open")
     }
 
     /// The oldest version that somebody reads.

@@ -62,7 +62,7 @@ enum ObjectDescription {
         of projection: Described, _ depth: Int
     ) -> String {
         guard depth > 0 else { return tooDeep }
-        let lines = Described.paths.map { path in
+        let lines = type(of: projection).paths.map { path in
             let value = text(of: path.value(of: projection.rootObject), depth - 1)
             return "\t\(path.label) = \(indented(value ?? "nil"));\n"
         }

@@ -171,7 +171,7 @@ struct ProjectedPath: @unchecked Sendable {
     {
         if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
         var paths: [ProjectedPath] = []
-        var mirror: Mirror? = Mirror(reflecting: Found(projecting: Found.Root()))
+        var mirror: Mirror? = Mirror(reflecting: type.init(projecting: Found.Root()))
         while let current = mirror {
             let own = current.children.compactMap { child -> ProjectedPath? in
                 guard let label = child.label, let projected = child.value as? any AnyProjected

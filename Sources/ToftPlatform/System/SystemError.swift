@@ -7,6 +7,8 @@ package enum SystemError: Error, Sendable, Equatable {
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
     case permissionDenied(path: String)
+    /// The name for a new file is taken.
+    case fileExists(path: String)
     /// A file can't be replaced, as the new one would not get this of the old one: "its group".
     case accessNotKept(path: String, what: String)
     case isDirectory(path: String)
@@ -39,6 +41,7 @@ package enum SystemError: Error, Sendable, Equatable {
     static func failed(_ operation: String, path: String, errno code: Int32) -> SystemError {
         switch code {
         case ENOENT, ENOTDIR: .fileNotFound(path: path)
+        case EEXIST: .fileExists(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         case EISDIR: .isDirectory(path: path)
         case ENOSPC, EDQUOT: .diskFull(path: path)

@@ -7,6 +7,7 @@ extension StorageError {
             case .io(let operation, let path, let errno):
                 .io(operation: operation, path: path, errno: errno)
             case .fileNotFound(let path): .fileNotFound(path: path)
+            case .fileExists(let path): .fileExists(path: path)
             case .permissionDenied(let path): .permissionDenied(path: path)
             case .accessNotKept(let path, let what): .accessNotKept(path: path, what: what)
             case .isDirectory(let path): .isDirectory(path: path)
