@@ -53,10 +53,11 @@ struct SQLitePlanner {
         // A name that needs no change is not taken by one that does.
         for isChanged in [false, true] {
             for table in tables {
-                let name = NameRules.allowed(table.name, limit: Limits.classNameBytes) { _ in false
+                let name = NameRules.allowed(table.name.spelled, limit: Limits.classNameBytes) {
+                    _ in false
                 }
                 guard (name != table.name) == isChanged else { continue }
-                let own = NameRules.allowed(table.name, limit: Limits.classNameBytes) {
+                let own = NameRules.allowed(table.name.spelled, limit: Limits.classNameBytes) {
                     taken.contains($0)
                 }
                 taken.insert(own)
@@ -296,7 +297,7 @@ private struct PropertyNames {
         if let own = waiting.firstIndex(of: other) { waiting.remove(at: own) }
         let isFree = !taken.contains(wanted) && !waiting.contains(wanted)
         let name = NameRules.allowed(
-            isFree ? wanted : other, limit: Limits.propertyNameBytes
+            (isFree ? wanted : other).spelled, limit: Limits.propertyNameBytes
         ) { [taken, waiting] in taken.contains($0) || waiting.contains($0) }
         taken.insert(name)
         return name
@@ -385,4 +386,9 @@ extension SQLiteFile {
         try rows("SELECT count(*) FROM \(table.quoted)") { count = Int(clamping: $0[0].int ?? 0) }
         return count
     }
+}
+
+extension String {
+    /// The name without spaces, so that queries can spell it.
+    fileprivate var spelled: String { String(map { $0 == " " ? "_" : $0 }) }
 }

@@ -72,7 +72,8 @@ import Testing
     @Test(arguments: [
         ("@count", "begins with '@'"), ("$0", "begins with '$'"), ("__1", "is '__' and a number"),
         ("9a", "begins with '9'"), ("-a", "begins with '-'"),
-        ("a b", "contains U+20"), ("a.b", "contains '.'"), ("a\u{0}b", "contains U+0"),
+        (" a", "begins or ends with a space"), ("a ", "begins or ends with a space"),
+        ("a\tb", "contains U+9"), ("a.b", "contains '.'"), ("a\u{0}b", "contains U+0"),
         ("a\nb", "contains U+A"), ("a[0]", "contains '['"),
     ])
     func `A name that queries could not spell is refused`(name: String, reason: String) {
@@ -83,6 +84,10 @@ import Testing
         #expect(asClass.first?.contains(reason) == true)
         #expect(asProperty.first?.contains(reason) == true)
         #expect(asStored.first?.contains(reason) == true)
+    }
+
+    @Test func `A name may have spaces within`() {
+        #expect(problems(ClassSchema("My Dog", [PropertySchema("first  name", .int)])) == [])
     }
 
     @Test func `A name may begin with two underlines, unless only a number follows`() {

@@ -205,6 +205,15 @@ class SharedD: Object {
     override class func _realmObjectName() -> String? { "SharedOther" }
 }
 
+private final class Spaced: Object {
+    @Persisted var first: String
+    @Persisted var age: Int
+
+    override class func _realmObjectName() -> String? { "Family Member" }
+    override class func propertiesMapping() -> [String: String] { ["first": "first name"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite("Classes that share a stored name")
 struct SharedNameTests {
     @Test
@@ -222,6 +231,22 @@ struct SharedNameTests {
             #expect(all.sorted(by: \.given).map(\.given) == ["Ann", "Bob"])
             #expect(all.freeze().filter("given == 'Bob'").count == 1)
             #expect(realm.object(ofType: SharedA.self, forPrimaryKey: 2)?.first == "Bob")
+        }
+    }
+
+    @Test
+    func `Stored names may have spaces`() throws {
+        try TestRealm.withFile([Spaced.self]) { realm, url in
+            try realm.write { realm.create(Spaced.self, value: ["first": "Ann", "age": 3]) }
+            let ann = realm.objects(Spaced.self).where { $0.first == "Ann" && $0.age > 2 }
+            #expect(ann.count == 1 && realm.schema["Family Member"]?["first"] != nil)
+            try elsewhere {
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: []))
+                let all = realm.dynamicObjects("Family Member")
+                #expect(all.filter("%K == 'Ann'", "first name").count == 1)
+                #expect(all.first?["first name"] as? String == "Ann")
+            }
         }
     }
 

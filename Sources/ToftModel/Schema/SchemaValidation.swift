@@ -288,7 +288,8 @@ private struct SchemaProblems {
     }
 }
 
-/// The rules for names: those that the query language can spell as an identifier.
+/// The rules for names: those that the query language can spell as an identifier, or, if they have
+/// spaces, takes as a key path argument.
 package enum NameRules {
     /// The fault of a non-empty name; nil for a valid one.
     static func problem(of name: String) -> String? {
@@ -300,8 +301,10 @@ package enum NameRules {
         if first == "-" || ("0"..."9").contains(first) {
             return "begins with '\(first)'; a letter or '_' is needed"
         }
+        if first == " " || name.unicodeScalars.last == " " { return "begins or ends with a space" }
         for scalar in name.unicodeScalars where !isAllowed(scalar) {
-            return "contains \(display(scalar)); letters, digits, '_', '-' and '$' are allowed"
+            return "contains \(display(scalar)); letters, digits, '_', '-', '$' and spaces are "
+                + "allowed"
         }
         return nil
     }
@@ -322,13 +325,15 @@ package enum NameRules {
 
     private static func cut(_ name: String, _ limit: Int) -> String {
         var cut = name.unicodeScalars
-        while String(cut).utf8.count > limit { cut.removeLast() }
+        while String(cut).utf8.count > limit || cut.last == " " { cut.removeLast() }
         return String(cut)
     }
 
     private static func allowed(_ name: String) -> String {
         var allowed = String.UnicodeScalarView()
         for scalar in name.unicodeScalars { allowed.append(isAllowed(scalar) ? scalar : "_") }
+        // A space at the end, also of a name that is cut, would be refused.
+        while allowed.last == " " { allowed.removeLast() }
         let plain = String(allowed)
         if plain.isEmpty { return "_" }
         guard problem(of: plain) != nil else { return plain }
@@ -348,7 +353,7 @@ package enum NameRules {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", "-", "$": true
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-", "$", " ": true
         default: scalar.value >= 0xA0
         }
     }
