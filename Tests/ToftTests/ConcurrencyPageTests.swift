@@ -30,13 +30,16 @@ actor Kennel {
 }
 
 @MainActor
-func countNewDogs(in realm: Realm, upTo limit: Int) async -> Int {
-    var count = 0
+func namesOfDogs(in realm: Realm, upTo limit: Int) async -> [String] {
+    var names: [String] = []
     for await change in realm.objects(Dog.self).changes {
-        if case .update(_, _, let insertions, _) = change { count += insertions.count }
-        if count >= limit { break }
+        switch change {
+        case .initial(let dogs), .update(let dogs, _, _, _): names = dogs.map(\.name)
+        case .error: break
+        }
+        if names.count >= limit { break }
     }
-    return count
+    return names
 }
 
 @MainActor
@@ -143,7 +146,7 @@ struct ConcurrencyPageTests {
                 try addDog(DogInfo(name: name, age: 1), in: configuration)
             }
         }
-        #expect(await countNewDogs(in: realm, upTo: 2) == 2)
+        #expect(await namesOfDogs(in: realm, upTo: 2) == ["Rex", "Max"])
         try await writer.value
         #expect(told.current == 1)
     }
