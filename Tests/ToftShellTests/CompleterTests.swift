@@ -12,7 +12,7 @@ import ToftStorage
             ClassSchema(
                 "Person",
                 [
-                    PropertySchema("name", .string), PropertySchema("full name", .string),
+                    PropertySchema("name", .string), PropertySchema("full-name", .string),
                     .link("boss", to: "Person"), .links("dogs", to: "Dog"),
                 ]),
             ClassSchema("Dog", [PropertySchema("nick", .string), PropertySchema("age", .int)]),
@@ -38,7 +38,7 @@ import ToftStorage
             ("Dog where ", "@links.P", ["@links.Person"]),
             ("Dog where ", "@links.Person.d", ["@links.Person.dogs"]),
             ("set Dog where age > 3 ", "ni", ["nick"]),
-            ("Person show ", "full", [#"full\ name"#]), ("Person show ", "nothing", []),
+            ("Person show ", "full", [#"full\-name"#]), ("Person show ", "nothing", []),
             ("Cat where ", "Per", ["Person"]),
         ] {
             #expect(completer.completions(of: word, after: before) == expected, "\(before)\(word)")

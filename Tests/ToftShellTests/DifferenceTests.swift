@@ -95,7 +95,7 @@ import ToftStorage
             try differences(left, right).sorted() == [
                 #"{"kind":"class","class":"Note","difference":"only in the first file"}"#,
                 #"{"kind":"schema","class":"Person","property":"boss","before":"#
-                    + #""optional link to 'Person'","after":null}"#,
+                    + #""link to 'Person'","after":null}"#,
                 #"{"kind":"schema","class":"Person","property":"name","before":"string","#
                     + #""after":"optional string, indexed"}"#,
                 #"{"kind":"schema","class":"Person","property":"tags","before":"set of string","#

@@ -63,7 +63,7 @@ import ToftTestKit
     }
 
     @Test func `Questions are answered with the columns that they name`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             for (statement, expected) in [
                 (
                     "Person where age > 5 sort(name desc) limit 1 show name, boss.name, tags;",
@@ -119,7 +119,7 @@ import ToftTestKit
     }
 
     @Test func `All properties are shown where no columns are named`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             #expect(
                 try lines(shell, console, "Person where id == 2") == [
                     #"{"id":2,"name":"Bob","age":30,"born":null,"boss":1,"dogs":[1],"tags":[],"#
@@ -133,7 +133,7 @@ import ToftTestKit
     }
 
     @Test func `Groups are counted, filtered, sorted and cut`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             for (statement, expected) in [
                 (
                     "Person group age",
@@ -173,7 +173,7 @@ import ToftTestKit
     }
 
     @Test func `Arguments stand for values`() throws {
-        try withShell { shell, console, file in
+        try withShell { shell, console, file throws in
             try shell.close()
             var options = Shell.Options(mode: .json)
             options.arguments = [.value(.int(30)), .value(.string("Bob"))]
@@ -195,18 +195,18 @@ import ToftTestKit
         ("Person show @links.Dog.name", "links to", 19), ("Person group nme", "nme", 13),
         ("Person group age: sum(name)", "sum", 22),
         ("Person group age having size > 3", "size", 24),
-        ("Person where age == 'x'", "age", 17), ("create Cat {}", "Cat", 7),
+        ("Person where age == 'x'", "age", 20), ("create Cat {}", "Cat", 7),
         (#"create Person {"id": 1}"#, "primary key", 14), (#"create Person {"id": }"#, "JSON", 14),
         (#"create Person {"id": 9, "nme": 1}"#, "nme", 14), ("set Person id=9 age=3", "9", 11),
         ("set Person name='x' age=3", "primary key", 11), ("set Dog _key=1 name='x'", "_key", 8),
         ("set Person id=1 age='x'", "age", 20), ("set Person id=1 nme=3", "nme", 16),
-        ("set Person id=1 age=x", "no value", 20), ("set Person id=1 id=3", "primary key", 19),
+        ("set Person id=1 age=x", "no value", 20), ("set Person id=1 id=3", "can't be changed", 19),
         ("set Person id=1 boss=77", "77", 21), ("delete Person id='x'", "id", 14),
     ])
     func `A mistake is told with its place, and changes nothing`(
         statement: String, word: String, column: Int
     ) throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             let before = try lines(shell, console, "Person")
             let error = #expect(throws: EngineError.self) { try shell.run(statement) }
             let told = (error?.message ?? "") + (error?.detail ?? "")
@@ -218,7 +218,7 @@ import ToftTestKit
     }
 
     @Test func `Objects are set and deleted after a question with their number`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             console.answer = false
             #expect(
                 try lines(shell, console, "set Person where age == 30 age=31, tags=[\"n\"]")
@@ -258,7 +258,7 @@ import ToftTestKit
     }
 
     @Test func `The last change is taken back`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             console.answer = true
             let before = try lines(shell, console, "Person sort(id)")
             for change in [
@@ -278,7 +278,7 @@ import ToftTestKit
     }
 
     @Test func `A change that another one has replaced is not taken back`() throws {
-        try withShell { shell, console, file in
+        try withShell { shell, console, file throws in
             _ = try shell.run("set Person id=1 age=51")
             let other = Shell(file.path, Shell.Options(mode: .json), console: TestConsole())
             try other.open()
@@ -292,7 +292,7 @@ import ToftTestKit
     }
 
     @Test func `Several changes are one transaction`() throws {
-        try withShell { shell, console, file in
+        try withShell { shell, console, file throws in
             let other = Shell(file.path, Shell.Options(mode: .json), console: TestConsole())
             let seen = TestConsole()
             let reader = Shell(file.path, Shell.Options(mode: .json), console: seen)
@@ -336,11 +336,11 @@ import ToftTestKit
     }
 
     @Test func `Commands show classes, indexes and the schema`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             #expect(
                 try lines(shell, console, ".classes") == [
-                    #"{"class":"Dog","objects":2,"primaryKey":null,"embedded":false}"#,
                     #"{"class":"Person","objects":4,"primaryKey":"id","embedded":false}"#,
+                    #"{"class":"Dog","objects":2,"primaryKey":null,"embedded":false}"#,
                 ])
             #expect(
                 try lines(shell, console, ".indexes") == [
@@ -353,6 +353,7 @@ import ToftTestKit
             #expect(try lines(shell, console, "Dog show name").first?.hasPrefix("name") == true)
             #expect(try lines(shell, console, ".help").contains { $0.hasPrefix(".mode") })
             #expect(try lines(shell, console, ".explain Person where age == 3").isEmpty == false)
+            _ = try shell.run(".mode json")
             _ = try shell.run(".timer on")
             #expect(try lines(shell, console, "Dog count").last?.hasPrefix("time: ") == true)
             #expect(try !shell.run(".quit"))
@@ -362,7 +363,7 @@ import ToftTestKit
     }
 
     @Test func `A watch shows the objects at first`() throws {
-        try withShell { shell, console, _ in
+        try withShell { shell, console, _ throws in
             #expect(
                 try lines(shell, console, ".watch Person where age > 5").first?
                     .hasSuffix(": 3 objects") == true)
@@ -370,7 +371,7 @@ import ToftTestKit
     }
 
     @Test func `A file that nobody may write is opened for reading`() throws {
-        try withShell { shell, console, file in
+        try withShell { shell, console, file throws in
             try shell.close()
             var options = Shell.Options(mode: .json)
             options.isReadOnly = true
@@ -387,7 +388,7 @@ import ToftTestKit
     }
 
     @Test func `A file that is missing leaves the shell without one`() throws {
-        try withShell { shell, console, file in
+        try withShell { shell, console, file throws in
             let error = #expect(throws: EngineError.self) {
                 try shell.run(".open \(file.path).missing")
             }

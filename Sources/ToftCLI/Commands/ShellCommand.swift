@@ -178,7 +178,7 @@ private struct ShellLoop {
     }
 
     private func read(_ editor: LineEditor?) -> String? {
-        let name = TerminalText.line(URL(fileURLWithPath: command.file).lastPathComponent)
+        let name = TerminalText.line(URL(fileURLWithPath: shell.path).lastPathComponent)
         let prompt = shell.session?.isWriting == true ? "\(name)*> " : "\(name)> "
         Output.flush()
         if let editor { return editor.read(prompt) }

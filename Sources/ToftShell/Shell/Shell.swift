@@ -45,7 +45,8 @@ package final class Shell {
     /// Nil until a file could be opened.
     package private(set) var session: Session?
     private let console: any ShellConsole
-    private var path: String
+    /// The file that is open, or was to be opened.
+    package private(set) var path: String
     private var isReadOnly = false
     private var isTimed = false
     private var isInTransaction = false
