@@ -152,7 +152,8 @@ import ToftStorage
             (.int(.max), .int(.max)), (.int(0), .int(0)), (.double(0.1), .double(0.1)),
             (.double(-.infinity), .double(-.infinity)), (.double(.nan), .double(.nan)),
             (.uuid(id), .uuid(id)), (.objectId(id), .objectId(id)),
-            (.decimal(Decimal128(Int64(5))), .decimal(Decimal128(Int64(5)))), (.date(dates[4]), .date(dates[4])),
+            (.decimal(Decimal128(Int64(5))), .decimal(Decimal128(Int64(5)))),
+            (.date(dates[4]), .date(dates[4])),
         ]
         for (cell, value) in cells {
             buffer.removeAll()

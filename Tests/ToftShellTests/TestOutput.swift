@@ -19,7 +19,7 @@ final class TestOutput: ShellOutput {
 
     func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
 
-    /// What has been printed since the last call.
+    /// The text printed since the last call.
     func take() -> String {
         defer { bytes = [] }
         return text

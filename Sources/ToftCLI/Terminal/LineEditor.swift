@@ -24,6 +24,8 @@ final class LineEditor {
             UnsafeMutablePointer<CChar>?
         >?
 
+    private typealias ReadCharacter = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+
     private let readLine: ReadLine
     private let addHistory: TakeText
     private let writeHistory: TakeText
@@ -61,6 +63,8 @@ final class LineEditor {
             let line = library.function(
                 "rl_line_buffer",
                 as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.self),
+            let character = library.function(
+                "rl_getc_function", as: UnsafeMutablePointer<ReadCharacter?>.self),
             let breaks = library.function(
                 "rl_completer_word_break_characters",
                 as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.self)
@@ -76,9 +80,34 @@ final class LineEditor {
         // The library reads and writes the characters of the user's language.
         if setlocale(LC_CTYPE, "") == nil { setlocale(LC_CTYPE, "C.UTF-8") }
         breaks.pointee = strdup(Completer.wordBreaks)
+        // The library's own function waits on after a signal. Set before the first call.
+        character.pointee = { _ in LineEditor.nextCharacter() }
         stifle(Self.historyLength)
         if let historyPath { _ = readHistory(historyPath) }
         completion.pointee = { word, start, _ in LineEditor.completions(word, start) }
+    }
+
+    /// The next character of standard input; -1 at its end, and after Control-C.
+    private static func nextCharacter() -> Int32 {
+        guard let first = nextByte() else { return -1 }
+        let length = (~first).leadingZeroBitCount
+        guard (2...4).contains(length) else { return Int32(first) }
+        var scalar = UInt32(first) & (0x7F >> UInt32(length))
+        for _ in 1..<length {
+            guard let byte = nextByte() else { return -1 }
+            scalar = scalar << 6 | UInt32(byte & 0x3F)
+        }
+        return Int32(scalar)
+    }
+
+    private static func nextByte() -> UInt8? {
+        var byte: UInt8 = 0
+        while !Interrupts.hasCome {
+            let count = Glibc.read(STDIN_FILENO, &byte, 1)
+            if count == 1 { return byte }
+            if count == 0 || errno != EINTR { return nil }
+        }
+        return nil
     }
 
     private static func completions(_ word: UnsafePointer<CChar>?, _ start: Int32)
