@@ -2,6 +2,7 @@
 import Testing
 import ToftEngine
 import ToftQuery
+import ToftTestKit
 
 @testable import ToftShell
 
@@ -143,6 +144,27 @@ import ToftQuery
             "create P {\"a\": \"\\", "P group a: count having count > \"", "\\", "P where (((((",
         ] {
             _ = try? StatementParser.parse(text)
+        }
+    }
+
+    @Test func `Words in any order give a statement or an error with its place`() {
+        var seed = Seed.random()
+        let words = [
+            "Person", "where", "age", ">", "5", "==", "'x'", "and", "not", "sort", "(", ")",
+            "limit", "show", "group", ":", "count", "sum", "having", ",", ".", "@count", "@links",
+            "create", "set", "delete", "explain", "begin", "{", "}", "[", "]", "\"", "\\", "=",
+            "-", "{\"a\": 1}", "ANY", "$0", "\u{301}", "desc", "offset", "TRUEPREDICATE",
+        ]
+        for _ in 0..<5_000 {
+            let count = seed.below(12)
+            let text = (0..<count).map { _ in seed.one(of: words) }.joined(
+                separator: seed.chance(80) ? " " : "")
+            do {
+                _ = try StatementParser.parse(text)
+            } catch {
+                let place = error.offset ?? -1
+                #expect(place >= 0 && place <= text.utf8.count, "\(seed): \(text)")
+            }
         }
     }
 

@@ -52,6 +52,10 @@ final class ShellTerminal: ShellConsole, ShellOutput {
         }
     }
 
+    func tell(_ text: String) throws(EngineError) {
+        if isTerminal { try print(text) } else { Output.complain(text + "\n") }
+    }
+
     private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws(EngineError) {
         guard Output.write(bytes) else {
             throw EngineError(.fileAccess, "Standard output can't be written any more.")

@@ -22,9 +22,14 @@ package protocol ShellOutput: AnyObject {
 
     /// Throws if nothing can be written any more.
     func write(_ bytes: UnsafeRawBufferPointer) throws(EngineError)
+
+    /// Tells a person something, beside the rows that a program may read.
+    func tell(_ text: String) throws(EngineError)
 }
 
 extension ShellOutput {
+    package func tell(_ text: String) throws(EngineError) { try print(text) }
+
     /// Writes lines of the shell itself.
     package func print(_ text: String) throws(EngineError) {
         var buffer = ByteBuffer()

@@ -139,7 +139,7 @@ package final class Shell {
         guard isTimed else { return }
         let time = (ContinuousClock.now - start).components
         let microseconds = time.seconds * 1_000_000 + time.attoseconds / 1_000_000_000_000
-        try output.print("time: \(microseconds / 1_000).\(Self.digits(microseconds % 1_000)) ms")
+        try output.tell("time: \(microseconds / 1_000).\(Self.digits(microseconds % 1_000)) ms")
     }
 
     private static func digits(_ number: Int64) -> String {
@@ -233,7 +233,7 @@ package final class Shell {
             try runner.print(question, with: printer)
         }
         if output.isTerminal, options.mode == .table, !question.isCount {
-            try output.print(Self.number(count, "row"))
+            try output.tell(Self.number(count, "row"))
         }
     }
 
@@ -276,11 +276,11 @@ package final class Shell {
     ) throws(EngineError) {
         _ = try current()
         let count = try opened().changes.objects(selection).count
-        if count == 0 { return try output.print("no object of '\(selection.owner.name)' matches") }
+        if count == 0 { return try output.tell("no object of '\(selection.owner.name)' matches") }
         let objects = Self.number(count, "object") + " of '\(selection.owner.name)'"
         if case .query = selection.objects {
             guard try isConfirmed("\(verb) \(objects)?") else {
-                return try output.print("nothing was changed")
+                return try output.tell("nothing was changed")
             }
         }
         try changing { changes throws(EngineError) in
@@ -315,13 +315,13 @@ package final class Shell {
         if isInTransaction {
             let text = try session.allOrNothing { () throws(EngineError) in try work(&changes) }
             self.changes = changes
-            return try output.print(text + ", not committed yet")
+            return try output.tell(text + ", not committed yet")
         }
         try session.beginWrite()
         let text = try ending(session) { () throws(EngineError) in try work(&changes) }
         last = changes.takeMade()
         self.changes = changes
-        try output.print(text)
+        try output.tell(text)
     }
 
     /// Commits after some work, and cancels if it throws.
@@ -349,7 +349,7 @@ package final class Shell {
         }
         try session.beginWrite()
         isInTransaction = true
-        try output.print("other writers wait until commit or cancel")
+        try output.tell("other writers wait until commit or cancel")
     }
 
     private func requireTransaction() throws(EngineError) -> Session {
@@ -366,7 +366,7 @@ package final class Shell {
         defer { last = made }
         do throws(EngineError) {
             let version = try session.commit()
-            try output.print("version \(version)")
+            try output.tell("version \(version)")
         } catch {
             made = nil
             if session.isWriting { try? session.cancel() }
@@ -379,7 +379,7 @@ package final class Shell {
         isInTransaction = false
         _ = changes?.takeMade()
         try session.cancel()
-        try output.print("nothing was changed")
+        try output.tell("nothing was changed")
     }
 
     private func undo() throws(EngineError) {
@@ -401,7 +401,7 @@ package final class Shell {
         try session.beginWrite()
         try ending(session) { () throws(EngineError) in try changes.undo(last) }
         self.last = nil
-        try output.print(Self.number(last.changes.count, "change") + " taken back")
+        try output.tell(Self.number(last.changes.count, "change") + " taken back")
     }
 
     /// "1 row", "2 rows".
