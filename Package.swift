@@ -56,6 +56,11 @@ let package = Package(
         .target(
             name: "ToftSQLite",
             dependencies: ["ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform"]),
+        // The statements of the terminal's shell: parsed, executed, and their rows printed. It
+        // knows no terminal, so that any program can run them.
+        .target(
+            name: "ToftShell",
+            dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage"]),
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
         // The C API.
@@ -77,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
-                "ToftExchange", "ToftSQLite", "ToftEngine", "ToftModel", "ToftStorage",
+                "ToftShell", "ToftExchange", "ToftSQLite", "ToftEngine", "ToftModel",
+                "ToftStorage", "ToftPlatform",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["Terminal"])),
@@ -108,6 +114,11 @@ let package = Package(
             name: "ToftQueryTests",
             dependencies: ["ToftQuery", "ToftEngine", "ToftModel", "ToftStorage", "ToftTestKit"],
             exclude: ["Fixtures", "make-folding-table.py"]),
+        .testTarget(
+            name: "ToftShellTests",
+            dependencies: [
+                "ToftShell", "ToftQuery", "ToftEngine", "ToftModel", "ToftStorage", "ToftTestKit",
+            ]),
         .testTarget(
             name: "ToftEngineTests",
             dependencies: [

@@ -36,6 +36,7 @@ ORDER = {
         "Errors Session Binding Value Schema Query Object Collection Results Realm Opening "
         "Observation Legacy"
     ).split(),
+    "ToftShell": "Text Statements Output Run Shell".split(),
     "ToftCLI": "Terminal Commands Demo Modernize .".split(),
 }
 # The nouns of the Swift API. Their public types may name each other: a realm gives results, and

@@ -9,6 +9,7 @@ struct ToftDB: ParsableCommand {
         abstract: "Look into Toft databases, and move data in and out of them.",
         discussion: """
             Try it:   toftdb demo
+            Talk:     toftdb app.toft        toftdb app.toft "Person where age > 30 count"
             Look:     toftdb info app.toft        toftdb schema app.toft
             Ask:      toftdb query app.toft Person "age > 30 AND name BEGINSWITH 'A' SORT(age \
             DESC) LIMIT(10)"
@@ -21,12 +22,13 @@ struct ToftDB: ParsableCommand {
             toftdb pins app.toft        toftdb change-key app.toft --new-key-file app.key
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2
             Verify:   toftdb check app.toft        toftdb pages broken.toft        toftdb \
-            salvage broken.toft new.toft
+            salvage broken.toft new.toft        toftdb diff old.toft new.toft
             Sources:  toftdb modernize Sources/MyApp
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
-            Exit status: 0 done, 1 failed (also where standard output can't be written), 2 \
+            Exit status: 0 done, 1 failed or different (also where standard output can't be \
+            written), 2 \
             the file is damaged (check, pages, salvage), 64 the command was misused. Errors go to \
             standard error. What data holds of control characters is shown as \\u001b on a \
             terminal, and as it is in a file or a pipe.
@@ -36,7 +38,8 @@ struct ToftDB: ParsableCommand {
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
             Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self, Modernize.self,
-        ])
+            DiffCommand.self, ShellCommand.self,
+        ], defaultSubcommand: ShellCommand.self)
 }
 
 @main
@@ -50,7 +53,11 @@ enum Program {
 
     private static func run() -> ExitCode {
         do {
-            var command = try ToftDB.parseAsRoot()
+            let isAlone = CommandLine.arguments.count == 1
+            var command = try ToftDB.parseAsRoot(isAlone ? ["help"] : nil)
+            // A word that is no command is taken for a file.
+            try (command as? ShellCommand)?.requireFile(
+                orCommandAmong: ToftDB.configuration.subcommands.map { $0._commandName })
             try command.run()
             return .success
         } catch {

@@ -4,6 +4,7 @@ import Foundation
 import ToftEngine
 import ToftExchange
 import ToftModel
+import ToftShell
 import ToftStorage
 
 struct Import: ParsableCommand {

@@ -1,8 +1,11 @@
 #if Terminal
 import ArgumentParser
+import Foundation
 import ToftEngine
 import ToftExchange
 import ToftModel
+import ToftQuery
+import ToftShell
 
 struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,8 +15,12 @@ struct Query: ParsableCommand {
             DESC) LIMIT(10)"
             toftdb query app.toft Person "city == 'Bonn'" --count
             toftdb query app.toft Person "age > 30" --explain
+            toftdb query app.toft Person 'name == $0' --arg Rex --fields name,boss.name --csv
+            toftdb query app.toft Person --group city --count --avg age
 
-            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE \
+            Objects are printed as lines of their values; with --fields, --group and aggregates \
+            as a table on a terminal and as JSON lines elsewhere. \
+                        Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE \
             MATCHES, [c] ignores case, [d] accents; AND OR NOT; ANY ALL NONE over lists, sets and \
             dictionaries; list.@count, list.@sum.age...; scores['key'], scores.@keys; paths \
             follow links (boss.city.name); \
@@ -32,6 +39,29 @@ struct Query: ParsableCommand {
     @Flag(help: "Print only how many there are.")
     var count = false
 
+    @Option(help: "Paths to print, separated by commas: name,boss.name,dogs.@count.")
+    var fields: String?
+
+    @Option(help: "Paths to group by, separated by commas.")
+    var group: String?
+
+    @Option(help: "A path of which to print the sum; may be given again.")
+    var sum: [String] = []
+
+    @Option(help: "A path of which to print the average.")
+    var avg: [String] = []
+
+    @Option(help: "A path of which to print the least value.")
+    var min: [String] = []
+
+    @Option(help: "A path of which to print the greatest value.")
+    var max: [String] = []
+
+    @Flag(help: "Print comma-separated values.")
+    var csv = false
+
+    @OptionGroup var values: ValueArguments
+
     @Flag(help: "Print how the query is evaluated and what it read, instead of the objects.")
     var explain = false
 
@@ -40,6 +70,37 @@ struct Query: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is \(limit). It is 0 or more.") }
+        if csv, target.json { throw ValidationError("Give one of --json and --csv.") }
+        if fields != nil, group != nil || count || !aggregates.isEmpty {
+            throw ValidationError("--fields prints objects: it has no groups and no aggregates.")
+        }
+    }
+
+    private var aggregates: [(name: AggregateName, path: String)] {
+        sum.map { (.sum, $0) } + avg.map { (.avg, $0) } + min.map { (.min, $0) }
+            + max.map { (.max, $0) }
+    }
+
+    /// Whether rows are printed in place of whole objects.
+    private var printsRows: Bool {
+        fields != nil || group != nil || !aggregates.isEmpty || csv
+    }
+
+    private var mode: OutputMode {
+        csv ? .csv : target.json || isatty(STDOUT_FILENO) != 1 ? .json : .table
+    }
+
+    private func printRows(of results: Results, _ session: Session) throws {
+        let answer: Question.Answer
+        do throws(QueryError) {
+            answer = try StatementParser.answer(
+                fields: fields, keys: group, aggregates: aggregates, counts: count)
+        } catch {
+            throw EngineError(error)
+        }
+        try QuestionRunner(session).print(
+            answer, of: results,
+            with: RowPrinter(mode, to: ShellTerminal(isInteractive: false)))
     }
 
     func run() throws {
@@ -47,7 +108,7 @@ struct Query: ParsableCommand {
             let session = try target.open()
             let owner = try session.givenClass(className)
             var results = try session.results(of: owner.id)
-            if let query { results = try results.filter(given: query) }
+            if let query { results = try results.filter(given: query, values.arguments) }
             if let limit { results = try results.limited(to: limit) }
             if explain {
                 let explanation = try results.explain()
@@ -55,6 +116,8 @@ struct Query: ParsableCommand {
                     target.json
                         ? JSONValue.object([("explanation", .text(explanation))]).description
                         : explanation)
+            } else if printsRows {
+                try printRows(of: results, session)
             } else if count {
                 Output.print(
                     target.json

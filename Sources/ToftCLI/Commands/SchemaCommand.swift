@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import ToftEngine
 import ToftModel
+import ToftShell
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,23 +21,8 @@ struct SchemaCommand: ParsableCommand {
                 Output.print(try Self.json(of: session))
             } else {
                 for owner in classes {
-                    Output.print(
-                        "\(owner.name)  (\(try session.count(of: owner.id)) objects)"
-                            + (owner.isEmbedded ? ", embedded" : ""))
-                    let width = owner.visibleProperties.map(\.name.count).max() ?? 0
-                    for property in owner.visibleProperties {
-                        let marks =
-                            (property.isPrimaryKey ? ", primary key" : "")
-                            + (property.isAutoIncremented ? ", auto-increment" : "")
-                            + (property.deleteRule == .nullify ? "" : ", \(property.deleteRule)")
-                            + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
-                        let name = property.name
-                        let blanks = String(repeating: " ", count: max(0, width - name.count))
-                        Output.print("    \(name)\(blanks)  \(property.typeName)\(marks)")
-                    }
-                    for unique in owner.uniques {
-                        let names = unique.properties.map(\.name).joined(separator: ", ")
-                        Output.print("    unique: \(names)")
+                    for line in try SchemaText.lines(of: owner, in: session) {
+                        Output.print(line)
                     }
                 }
             }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import ToftEngine
 import ToftModel
+import ToftShell
 import ToftStorage
 
 struct Watch: ParsableCommand {

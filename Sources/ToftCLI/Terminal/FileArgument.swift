@@ -3,6 +3,8 @@ import ArgumentParser
 import Foundation
 import ToftEngine
 import ToftModel
+import ToftQuery
+import ToftShell
 import ToftStorage
 
 /// Arguments and options of all commands on an existing file.
@@ -51,34 +53,21 @@ extension FileArgument {
     }
 }
 
-extension Session {
-    /// The class that the command's argument names. The error lists the classes that exist.
-    func givenClass(_ name: String) throws(EngineError) -> ClassHandle {
-        do throws(EngineError) {
-            return try classHandle(named: name)
-        } catch {
-            let names = schema.visibleClasses.prefix(20).map(\.name)
-            guard error.code == .noSuchClass, !names.isEmpty else { throw error }
-            let rest = schema.visibleClasses.count > names.count ? "..." : "."
-            throw EngineError(
-                error.code,
-                "\(error.message) The classes are: \(names.joined(separator: ", "))\(rest)")
-        }
-    }
-}
-
 extension Results {
     /// The objects of a query that a command was given, in which a shell may have put its own name
     /// in the place of an argument.
-    func filter(given query: String) throws(EngineError) -> Results {
+    func filter(given query: String, _ arguments: [QueryArgument] = []) throws(EngineError)
+        -> Results
+    {
         do throws(EngineError) {
-            return try filter(query)
+            return try filter(query, arguments: arguments)
         } catch {
-            guard Self.namesShell(query) else { throw error }
+            guard arguments.isEmpty, Self.namesShell(query) else { throw error }
             throw EngineError(
                 error.code,
-                error.message + "\nWithin \" a shell puts its own name in the place of $0. There "
-                    + "are no arguments here: write the value itself, such as name == 'Rex'.",
+                error.message + "\nWithin \" a shell puts its own name in the place of $0. Write "
+                    + "the query within ' and give --arg, or write the value itself, such as "
+                    + "name == 'Rex'.",
                 detail: error.detail, number: error.number)
         }
     }
@@ -111,14 +100,40 @@ struct SharingArgument: ParsableArguments {
 /// program.
 struct KeyArgument: ParsableArguments {
     @Option(
-        name: .long, help: "A file with the 64 bytes of the key of an encrypted database.",
+        name: .long,
+        help: """
+            A file with the key of an encrypted database: 64 bytes, or 128 hexadecimal digits.
+            """,
         completion: .file())
     var keyFile: String?
 
     func key() throws -> EncryptionKey? { try keyFile.map { try Self.key(in: $0) } }
 
     static func key(in file: String) throws -> EncryptionKey {
-        try Input.bytes(of: file, "the key file").withUnsafeBytes { try EncryptionKey(engine: $0) }
+        let data = try Input.bytes(of: file, "the key file")
+        let bytes = hexadecimal(data) ?? Array(data)
+        return try bytes.withUnsafeBytes { try EncryptionKey(engine: $0) }
+    }
+
+    /// The bytes that 128 hexadecimal digits mean, blanks around them aside; nil for all else.
+    private static func hexadecimal(_ data: Data) -> [UInt8]? {
+        guard data.count >= 2 * EncryptionKey.size, data.count <= 4 * EncryptionKey.size else {
+            return nil
+        }
+        let digits = String(decoding: data, as: UTF8.self).trimmingBlanks
+        guard digits.utf8.count == 2 * EncryptionKey.size else { return nil }
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for digit in digits {
+            guard let value = digit.hexDigitValue, digit.isASCII else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | UInt8(value))
+                high = nil
+            } else {
+                high = UInt8(value)
+            }
+        }
+        return bytes
     }
 }
 #endif

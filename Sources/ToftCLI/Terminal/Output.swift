@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import ToftEngine
 import ToftModel
+import ToftShell
 import ToftStorage
 
 /// A command's output: buffered, except on a terminal. If it can't be written, the command ends
@@ -31,6 +32,17 @@ enum Output {
             return state.waiting.count >= capacity
         }
         if isFull || isTerminal { flush() }
+    }
+
+    /// Prints many bytes as they are: rows that are fit for a terminal, if it is one.
+    /// - Returns: false if the output can't be written any more.
+    static func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let isFull = state.withLock { state in
+            state.waiting.append(contentsOf: bytes)
+            return state.waiting.count >= capacity
+        }
+        if isFull || isTerminal { flush() }
+        return state.withLock { $0.errno == 0 }
     }
 
     /// Writes the buffered output.
@@ -101,7 +113,7 @@ func reportingErrors<Result>(_ body: () throws -> Result) throws -> Result {
         return try body()
     } catch {
         guard let known = EngineError(any: error) else { throw error }
-        fail(known)
+        report(known)
         throw ExitCode.failure
     }
 }
@@ -118,48 +130,12 @@ extension EngineError {
     }
 }
 
-private func fail(_ error: EngineError) {
+/// Tells an error on standard error, with the place in a statement.
+func report(_ error: EngineError) {
     // The message already contains a path, a reason or a failed call.
     let detail =
         error.code == .fileAccess || error.message.contains(error.detail) ? "" : error.detail
     Output.complain("toftdb: \(error.message)\n" + (detail.isEmpty ? "" : detail + "\n"))
-}
-
-/// Text for a terminal. Data may contain sequences that a terminal obeys instead of showing them:
-/// to move the cursor, clear the screen or set its title, and controls that change the order of
-/// letters.
-enum TerminalText {
-    /// The text with each such character in JSON's spelling, `\u001b`, except tabs and line ends.
-    static func harmless(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
-        var shown = String.UnicodeScalarView()
-        let scalars = Array(text.unicodeScalars)
-        for (index, scalar) in scalars.enumerated() {
-            let endsLine = scalar == "\r" && index + 1 < scalars.count && scalars[index + 1] == "\n"
-            if isObeyed(scalar), !endsLine {
-                shown += escape(scalar)
-            } else {
-                shown.append(scalar)
-            }
-        }
-        return String(shown)
-    }
-
-    private static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
-        let digits = String(scalar.value, radix: 16)
-        return ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
-            .unicodeScalars
-    }
-
-    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x09, 0x0A: false
-        case 0..<0x20, 0x7F..<0xA0: true
-        // Marks, embeddings, overrides and isolates of right-to-left text.
-        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
 }
 
 /// Numbers of bytes for people.

@@ -100,9 +100,16 @@ extension ObjectHandle {
         let property = try property(id)
         try requireExistence()
         let origin = try model { () throws(ModelError) in try session.schema.origin(of: property) }
+        return try linkingObjects(through: origin)
+    }
+
+    /// The objects that link here through a property of their class, live.
+    package func linkingObjects(through link: PropertyHandle) throws(EngineError) -> Results {
+        try session.check()
+        try requireExistence()
         return Results(
             ResultsDefinition(
-                .backlinks(target: ref, link: PropertyRef(origin)), classID: origin.classID),
+                .backlinks(target: ref, link: PropertyRef(link)), classID: link.classID),
             in: session)
     }
 

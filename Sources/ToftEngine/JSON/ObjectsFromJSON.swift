@@ -91,6 +91,20 @@ package struct ObjectsFromJSON {
         return try add(members, owner, policy, place)
     }
 
+    /// Sets the properties of an object that the members of a JSON object name; links to missing
+    /// objects wait for `link`.
+    package mutating func set(_ json: JSONValue, in object: ObjectHandle) throws(EngineError) {
+        guard case .dictionary(let members) = json else {
+            throw EngineError(
+                .typeMismatch,
+                "The values of an object are a JSON object and cannot be \(json.kind).")
+        }
+        let (values, later) = try parts(of: members, object.owner)
+        for (property, value) in values { try object.set(property, value) }
+        try fill(object, later, 0, false)
+        updated += 1
+    }
+
     private static func article(_ owner: ClassHandle?) -> String {
         owner.map { "An object of '\($0.name)'" } ?? "An object"
     }

@@ -28,7 +28,7 @@ extension Session {
     }
 
     /// Does some work of the write transaction as a whole: if it throws, everything is restored.
-    func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
+    package func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
         throws(EngineError) -> Result
     {
         try beginSavepoint()

@@ -50,7 +50,7 @@ extension BoundQuery {
 
 extension StoredSchema {
     /// The names that a query may spell with a hyphen; elsewhere a hyphen subtracts.
-    fileprivate var hyphenatedNames: Set<String> {
+    var hyphenatedNames: Set<String> {
         var names: Set<String> = []
         for storedClass in visibleClasses {
             for name in [storedClass.name] + storedClass.visibleProperties.map(\.name)

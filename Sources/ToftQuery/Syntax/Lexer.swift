@@ -268,6 +268,7 @@ struct Lexer {
         case UInt8(ascii: "}"): return symbol(.closeBrace, length: 1)
         case UInt8(ascii: "]"): return symbol(.closeBracket, length: 1)
         case UInt8(ascii: ","): return symbol(.comma, length: 1)
+        case UInt8(ascii: ":"): return symbol(.colon, length: 1)
         case UInt8(ascii: "+"): return symbol(.plus, length: 1)
         case UInt8(ascii: "-"): return symbol(.minus, length: 1)
         case UInt8(ascii: "*"): return symbol(.times, length: 1)

@@ -334,30 +334,35 @@ extension Parser {
     /// SORT, DISTINCT, LIMIT, OFFSET and FILTER up to the end of the query.
     mutating func orderings() throws(QueryError) -> [OrderingSyntax] {
         var orderings: [OrderingSyntax] = []
-        while true {
-            if case .end = token.kind {} else { try count(at: token.range.lowerBound) }
-            switch keyword {
-            case .sort:
-                try advance()
-                orderings.append(.sort(try sortKeys()))
-            case .distinct:
-                try advance()
-                orderings.append(.distinct(try distinctPaths()))
-            case .limit:
-                try advance()
-                orderings.append(.limit(try number(of: "LIMIT")))
-            case .offset:
-                try advance()
-                orderings.append(.offset(try number(of: "OFFSET")))
-            case .filter:
-                try advance()
-                try expect(.openParenthesis, "after FILTER")
-                orderings.append(.filter(try predicate()))
-                try expect(.closeParenthesis, "to close FILTER")
-            default:
-                guard case .end = token.kind else { throw unexpectedContinuation() }
-                return orderings
-            }
+        while let ordering = try ordering() { orderings.append(ordering) }
+        guard case .end = token.kind else { throw unexpectedContinuation() }
+        return orderings
+    }
+
+    /// SORT, DISTINCT, LIMIT, OFFSET or FILTER; nil if another word is next.
+    /// - Parameter isShort: whether ASC may be left out, and the parentheses around a number.
+    mutating func ordering(isShort: Bool = false) throws(QueryError) -> OrderingSyntax? {
+        if case .end = token.kind {} else { try count(at: token.range.lowerBound) }
+        switch keyword {
+        case .sort:
+            try advance()
+            return .sort(try sortKeys(isShort))
+        case .distinct:
+            try advance()
+            return .distinct(try distinctPaths())
+        case .limit:
+            try advance()
+            return .limit(try number(of: "LIMIT", isShort))
+        case .offset:
+            try advance()
+            return .offset(try number(of: "OFFSET", isShort))
+        case .filter:
+            try advance()
+            try expect(.openParenthesis, "after FILTER")
+            let condition = try predicate()
+            try expect(.closeParenthesis, "to close FILTER")
+            return .filter(condition)
+        default: return nil
         }
     }
 
@@ -365,11 +370,15 @@ extension Parser {
         unexpected("AND, OR, SORT, DISTINCT, LIMIT, OFFSET, FILTER or the end of the query")
     }
 
-    private mutating func sortKeys() throws(QueryError) -> [OrderingSyntax.SortKey] {
+    private mutating func sortKeys(_ isShort: Bool) throws(QueryError) -> [OrderingSyntax.SortKey] {
         try expect(.openParenthesis, "after SORT")
         var keys: [OrderingSyntax.SortKey] = []
         repeat {
             let path = try orderingPath()
+            if isShort, isAt(.comma) || isAt(.closeParenthesis) {
+                keys.append(OrderingSyntax.SortKey(path, isAscending: true))
+                continue
+            }
             guard let keyword, keyword == .ascending || keyword == .descending else {
                 throw unexpected(
                     "ASC or DESC", hint: "Write SORT(\(path.isPlain ? "name" : "path") ASC).")
@@ -405,14 +414,15 @@ extension Parser {
         return path
     }
 
-    private mutating func number(of word: String) throws(QueryError) -> Int {
-        try expect(.openParenthesis, "after \(word)")
+    private mutating func number(of word: String, _ isShort: Bool) throws(QueryError) -> Int {
+        let isBare = isShort && !isAt(.openParenthesis)
+        if !isBare { try expect(.openParenthesis, "after \(word)") }
         guard case .integer(let integer) = token.kind else {
             throw unexpected(
                 "a whole number", hint: "\(word) takes a number from 0 on, no argument.")
         }
         try advance()
-        try expect(.closeParenthesis, "to close \(word)")
+        if !isBare { try expect(.closeParenthesis, "to close \(word)") }
         guard case .small(let count) = integer else { return .max }
         return Int(count)
     }

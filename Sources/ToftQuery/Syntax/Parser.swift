@@ -38,7 +38,7 @@ struct Parser {
         return indices
     }
 
-    private init(_ source: QuerySource, hyphenatedNames: Set<String>) throws(QueryError) {
+    init(_ source: QuerySource, hyphenatedNames: Set<String>) throws(QueryError) {
         lexer = Lexer(source, hyphenatedNames: hyphenatedNames)
         token = try lexer.next()
     }
@@ -49,6 +49,12 @@ struct Parser {
 
     mutating func advance() throws(QueryError) {
         token = try lexer.next()
+    }
+
+    /// Continues with the word at `position`.
+    mutating func move(to position: Int) throws(QueryError) {
+        lexer.move(to: position)
+        try advance()
     }
 
     /// The bytes of the present word.
@@ -267,17 +273,7 @@ struct Parser {
 
     /// The comparison operator that is next.
     private var comparator: Comparator? {
-        if case .symbol(let symbol) = token.kind {
-            return switch symbol {
-            case .equal: .equal
-            case .notEqual: .notEqual
-            case .less: .less
-            case .lessOrEqual: .lessOrEqual
-            case .greater: .greater
-            case .greaterOrEqual: .greaterOrEqual
-            default: nil
-            }
-        }
+        if case .symbol(let symbol) = token.kind { return symbol.comparator }
         return switch keyword {
         case .in: .in
         case .between: .between
@@ -378,6 +374,21 @@ struct Parser {
                 hint: "There is no arithmetic with conditions.")
         }
         return expression
+    }
+}
+
+extension Token.Symbol {
+    /// The comparison that it means, if any.
+    var comparator: Comparator? {
+        switch self {
+        case .equal: .equal
+        case .notEqual: .notEqual
+        case .less: .less
+        case .lessOrEqual: .lessOrEqual
+        case .greater: .greater
+        case .greaterOrEqual: .greaterOrEqual
+        default: nil
+        }
     }
 }
 

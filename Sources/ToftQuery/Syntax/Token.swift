@@ -39,6 +39,8 @@ struct Token {
         case openBracket = "["
         case closeBracket = "]"
         case comma = ","
+        /// Of statements: no query has one.
+        case colon = ":"
         case dot = "."
         case equal = "=="
         case notEqual = "!="
