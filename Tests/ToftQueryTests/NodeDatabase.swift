@@ -29,7 +29,7 @@ struct NodeDatabase {
                 PropertySchema("moment", .date, isOptional: true),
                 PropertySchema("mark", .uuid, isOptional: true),
                 PropertySchema("price", .decimal128, isOptional: true),
-                PropertySchema("any", .mixed),
+                PropertySchema("mixed", .mixed),
                 .link("next", to: "Thing"),
                 .links("friends", to: "Thing"),
                 PropertySchema("list", .int, collection: .list),
@@ -58,7 +58,7 @@ struct NodeDatabase {
                 (id("moment"), .date(Timestamp(seconds: 10, nanoseconds: 5))),
                 (id("mark"), .uuid(FixedBytes(bytes: [UInt8](repeating: 1, count: 16)))),
                 (id("price"), .decimal(Decimal128("1.50") ?? .zero)),
-                (id("any"), .string("xyz")),
+                (id("mixed"), .string("xyz")),
             ])
         let second = try session.create(
             classID,
@@ -70,7 +70,7 @@ struct NodeDatabase {
                 (id("moment"), .date(Timestamp(seconds: 20, nanoseconds: 0))),
                 (id("mark"), .uuid(FixedBytes(bytes: [UInt8](repeating: 2, count: 16)))),
                 (id("price"), .decimal(Decimal128("2") ?? .zero)),
-                (id("any"), .int(7)),
+                (id("mixed"), .int(7)),
             ])
         let third = try session.create(classID, [(id("id"), .int(3))])
         try first.set(id("next"), Value.link(second.ref))

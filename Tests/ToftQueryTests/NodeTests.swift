@@ -112,7 +112,7 @@ import ToftTestKit
     @Test func `PropertyNode reads a column`() throws {
         try things.expect(valueOf: "number == 1", by: PropertyNode.self, nulls: [3], [1, 5])
         try things.expect(valueOf: "text == 'a'", by: PropertyNode.self, nulls: [3])
-        try things.expect(valueOf: "any == 'a'", by: PropertyNode.self, nulls: [3])
+        try things.expect(valueOf: "mixed == 'a'", by: PropertyNode.self, nulls: [3])
     }
 
     @Test func `LinkedNode reads behind a link, null behind none, round a circle`() throws {
@@ -151,12 +151,12 @@ import ToftTestKit
     }
 
     @Test func `MixedSizeNode gives the size of mixed values that have one`() throws {
-        try things.expect(valueOf: "any.@size == 1", by: MixedSizeNode.self, nulls: [2, 3], [3])
+        try things.expect(valueOf: "mixed.@size == 1", by: MixedSizeNode.self, nulls: [2, 3], [3])
     }
 
     @Test func `TypeNameNode gives a type to null too`() throws {
-        try things.expect(valueOf: "any.@type == 'int'", by: TypeNameNode.self, nulls: [])
-        try things.expect("any.@type == 'null'", by: TestNode.self, finds: [3])
+        try things.expect(valueOf: "mixed.@type == 'int'", by: TypeNameNode.self, nulls: [])
+        try things.expect("mixed.@type == 'null'", by: TestNode.self, finds: [3])
     }
 
     @Test func `SubqueryNode counts the objects of a collection that pass`() throws {
@@ -220,8 +220,8 @@ import ToftTestKit
     }
 
     @Test func `MixedRowTest compares values of one kind`() throws {
-        try things.expect(testOf: "any == 7", by: MixedRowTest.self, passes: [2])
-        try things.expect(testOf: "any > 'a'", by: MixedRowTest.self, passes: [1])
-        try things.expect(testOf: "any != 7", by: MixedRowTest.self, passes: [1, 3])
+        try things.expect(testOf: "mixed == 7", by: MixedRowTest.self, passes: [2])
+        try things.expect(testOf: "mixed > 'a'", by: MixedRowTest.self, passes: [1])
+        try things.expect(testOf: "mixed != 7", by: MixedRowTest.self, passes: [1, 3])
     }
 }

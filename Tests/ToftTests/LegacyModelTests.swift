@@ -245,6 +245,7 @@ struct SharedNameTests {
                     configuration: Realm.Configuration(fileURL: url, objectTypes: []))
                 let all = realm.dynamicObjects("Family Member")
                 #expect(all.filter("%K == 'Ann'", "first name").count == 1)
+                #expect(all.filter(#"first\ name == 'Ann'"#).count == 1)
                 #expect(all.first?["first name"] as? String == "Ann")
             }
         }

@@ -288,8 +288,8 @@ private struct SchemaProblems {
     }
 }
 
-/// The rules for names: those that the query language can spell as an identifier, or, if they have
-/// spaces, takes as a key path argument.
+/// The rules for names: those that the query language can spell as an identifier, a space behind a
+/// backslash.
 package enum NameRules {
     /// The fault of a non-empty name; nil for a valid one.
     static func problem(of name: String) -> String? {
