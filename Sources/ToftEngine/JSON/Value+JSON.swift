@@ -1,10 +1,10 @@
-internal import ToftModel
+package import ToftModel
 internal import ToftStorage
 
 extension Value {
     /// The value of a property, or one of many, as JSON gives it; not of a link or a mixed one.
     /// - Throws: `typeMismatch`.
-    init(_ json: JSONValue, for property: PropertyHandle) throws(EngineError) {
+    package init(_ json: JSONValue, for property: PropertyHandle) throws(EngineError) {
         guard let value = Value(json, of: property.type) else {
             throw EngineError(
                 .typeMismatch,
@@ -49,7 +49,7 @@ extension Value {
     }
 
     /// The value of a type; nil for JSON of another one.
-    init?(_ json: JSONValue, of type: PropertyType) {
+    package init?(_ json: JSONValue, of type: PropertyType) {
         switch (type, json) {
         case (_, .null): self = .null
         case (.bool, .bool(let value)): self = .bool(value)
