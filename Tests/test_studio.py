@@ -221,7 +221,9 @@ def test_a_million_rows_are_opened_scrolled_sorted_filtered_and_counted(
             "document.querySelector('.grid').dispatchEvent(new WheelEvent('wheel',"
             " {deltaY: 90, cancelable: true}))"
         )
-        browser.wait("Number(document.querySelector('.grid').dataset.first) === arguments[0]", first + 3)
+        browser.wait(
+            "Number(document.querySelector('.grid').dataset.first) === arguments[0]", first + 3
+        )
         settle(browser)
         browser.picture(PICTURES / "row-900000.png")
         # By the keys, to the end and back to the beginning.
@@ -300,9 +302,11 @@ def test_what_another_program_commits_is_shown_as_it_comes(browser: Browser, sma
         change(small, "User", {"name": "new", "age": 80}, {"name": "user 3", "age": 1})
         browser.wait("document.querySelector('.row.inserted')")
         assert column(browser, "name") == ["new"]
-        browser.wait("document.querySelector('#side [data-name=User] .count').textContent === '101'")
+        browser.wait(
+            "document.querySelector('#side [data-name=User] .count').textContent === '101'"
+        )
         assert "1 came, 1 left" in browser.text("#status")
-        # What is open shows it, too.
+        # The details show it, too.
         browser.run("document.querySelector('.grid').focus()")
         browser.press("Enter")
         browser.wait("document.querySelector('#pane [data-property=age]')")
@@ -471,8 +475,11 @@ def test_a_narrow_window_a_dark_one_the_schema_and_the_file(
         browser.press("i")
         browser.wait("document.querySelector('.file .pins td')")
         for name in ["Check", "Compact"]:
-            script = "[...document.querySelectorAll('.file button')].find((b) => b.textContent === arguments[0]).click()"
-            browser.run(script, name)
+            browser.run(
+                "[...document.querySelectorAll('.file button')]"
+                ".find(({ textContent }) => textContent === arguments[0]).click()",
+                name,
+            )
             browser.wait("document.querySelector('.jobs li').dataset.state === 'done'")
         assert "no problem" in browser.text(".jobs")
         browser.picture(PICTURES / "file.png")
@@ -605,7 +612,8 @@ const frame = () => new Promise((resolve) => {
 });
 addEventListener("load", async () => {
     await attempt("read", async () => (await (await fetch(STUDIO + "/")).text()).slice(0, 9));
-    await attempt("write", async () => (await fetch(STUDIO + "/socket", { method: "POST", body: "x" })).status);
+    const post = { method: "POST", body: "x" };
+    await attempt("write", async () => (await fetch(STUDIO + "/socket", post)).status);
     await attempt("socket", () => socket(STUDIO.replace("http", "ws") + "/socket?key=" + KEY));
     await attempt("module", async () => Object.keys(await import(STUDIO + "/socket.js")).length);
     await attempt("frame", frame);
@@ -632,7 +640,7 @@ def test_a_page_from_elsewhere_can_neither_read_nor_write(browser: Browser, smal
 
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile) as server:
             threading.Thread(target=server.serve_forever).start()
-            # The same machine under another name is another origin, as any site is.
+            # Another port, and another name of the machine, are other origins, as any site is.
             for name in ["127.0.0.1", "localhost"]:
                 browser.open(f"http://{name}:{server.server_port}/")
                 browser.wait("document.title.startsWith('{')")

@@ -1,6 +1,7 @@
 internal import ToftModel
 
-/// Who may talk to Studio: a page that Studio has served itself, to the person who started it.
+/// Decides whether a request is one of a page that Studio has served itself, to the person who
+/// started it.
 ///
 /// 1. Any program of the machine reaches a port of 127.0.0.1, and so does any web page in the
 ///    browser, under another name of the address. A request is answered if its Host is the address

@@ -14,7 +14,7 @@ internal import ToftStorage
 ///    commits, `wake` is called, on any thread, and has `dispatch` called: the session moves, and
 ///    the observers' index sets go to the page as they are.
 /// 4. Events flow as fast as the page reads: after those of one version, no more follow until the
-///    page has said `seen`. What happens meanwhile comes as one change.
+///    page has said `seen`. All that happens meanwhile comes as one change.
 package final class Conversation {
     package typealias Sending = @Sendable (_ message: String) -> Void
 
@@ -37,7 +37,7 @@ package final class Conversation {
         var token: Token?
     }
 
-    /// What one table of the page shows.
+    /// The objects that one table of the page shows.
     private struct View {
         let file: Int
         let owner: ClassHandle
@@ -93,7 +93,7 @@ package final class Conversation {
             dispatch()
             return .null
         case "open": return try openFile(json)
-        case "classes": return try Description.classes(of: try session(json))
+        case "classes": return try FileDescription.classes(of: try session(json))
         case "view": return try show(json)
         case "forget":
             views[try json.integer("view")] = nil
@@ -109,7 +109,7 @@ package final class Conversation {
         case "commit": return try commit(json)
         case "facts":
             let number = try number(json), file = try opened(json)
-            return try Description.facts(
+            return try FileDescription.facts(
                 of: file.session, path: files[number].path,
                 hasKey: file.configuration.encryptionKey != nil)
         case "folder": return try folder(json)
@@ -213,7 +213,7 @@ package final class Conversation {
         }
         let session = try session(json)
         return .object([
-            ("classes", try Description.classes(of: session)),
+            ("classes", try FileDescription.classes(of: session)),
             ("version", .number(try session.version.rawValue)),
             ("isReadOnly", .bool(session.isReadOnly)),
         ])
@@ -456,7 +456,7 @@ package final class Conversation {
                 ("event", .text("failed")), ("file", .count(number)), ("error", error.json),
             ])
         }
-        let counts = (try? Description.counts(of: session)) ?? .null
+        let counts = (try? FileDescription.counts(of: session)) ?? .null
         tell([
             ("event", .text("committed")), ("file", .count(number)),
             ("version", .number(notification.version.rawValue)), ("counts", counts),

@@ -1,4 +1,4 @@
-// Tests: Conversation.swift, Description.swift, Message.swift, PageFile.swift, StudioFile.swift
+// Tests: Conversation.swift, FileDescription.swift, Message.swift, PageFile.swift, StudioFile.swift
 import Testing
 import ToftEngine
 import ToftModel

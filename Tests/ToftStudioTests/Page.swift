@@ -75,7 +75,7 @@ final class Page {
             ?? "none"
     }
 
-    /// What a text that is no message gets.
+    /// The answer to a text that is no message.
     func answerToText(_ text: String) -> JSONValue? {
         conversation.receive(text)
         return inbox.take { $0.member("event") == nil }

@@ -30,6 +30,7 @@ import ToftTestKit
                 try database.addPerson(Int64(number), age: age)
             }
         }
+        _ = database.page.event("committed")
         let found = try statistics("age"), present = ages.compactMap { $0 }
         #expect(try found.count("count") == 500)
         #expect(try found.count("nulls") == 500 - present.count)
@@ -58,6 +59,7 @@ import ToftTestKit
         let names = try database.session.classHandle(named: "Person").visibleProperties.map(\.name)
         for name in names { #expect(try statistics(name).count("count") == 0, "\(name)") }
         try database.write { try database.addPerson(1) }
+        _ = database.page.event("committed")
         for name in names { #expect(try statistics(name).count("count") == 1, "\(name)") }
         for property in try database.session.classHandle(named: "Value").visibleProperties {
             _ = try database.page.ask(
@@ -73,6 +75,7 @@ import ToftTestKit
         try database.write {
             for number in 0..<2 { try database.addPerson(Int64(number), age: .max) }
         }
+        _ = database.page.event("committed")
         let found = try statistics("age")
         #expect(found.member("sum") == nil)
         #expect(found.member("average") != nil)

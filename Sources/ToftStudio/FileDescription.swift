@@ -2,8 +2,8 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// What the page is told of a file: its classes and its facts.
-enum Description {
+/// A file as the page is told of it: its classes and its facts.
+enum FileDescription {
     /// The classes with their properties, in the order of the file, and the numbers of objects.
     static func classes(of session: Session) throws(EngineError) -> JSONValue {
         var classes: [JSONValue] = []
