@@ -14,7 +14,7 @@ internal import ToftStorage
 ///    commits, `wake` is called, on any thread, and has `dispatch` called: the session moves, and
 ///    the observers' index sets go to the page as they are.
 /// 4. Events flow as fast as the page reads: after those of one version, no more follow until the
-///    page has said `seen`. All that happens meanwhile comes as one change.
+///    page has said `seen`. Commits meanwhile are gathered in one change or two.
 package final class Conversation {
     package typealias Sending = @Sendable (_ message: String) -> Void
 

@@ -217,9 +217,8 @@ struct Draft {
         if property.collection == .dictionary {
             return try edit(try change.text("entry"), of: collection, verb, value, change)
         }
-        guard verb != "insert" || property.collection != .set else {
-            _ = try collection.setInsert(try reader.value(value, for: property))
-            return
+        guard property.collection != .set else {
+            return try edit(setOf: collection, verb, value, change)
         }
         let index = try change.count("at")
         if verb == "insert" {
@@ -235,12 +234,31 @@ struct Draft {
         switch verb {
         case "set" where property.collection == .list && !property.ownsTargets:
             try collection.set(try reader.value(value, for: property), at: index)
-        case "erase" where property.collection == .set:
-            _ = try collection.setErase(try collection.value(at: index))
         case "erase": try collection.erase(index..<index + 1)
         case "move" where property.collection == .list:
             try collection.move(
                 from: index, to: min(try change.count("to"), try collection.count - 1))
+        default: throw noEdit(verb, property)
+        }
+    }
+
+    /// Inserts an element of a set, or erases the one that the page showed: it has no place of its
+    /// own.
+    private mutating func edit(
+        setOf collection: CollectionHandle, _ verb: String, _ value: JSONValue, _ change: JSONValue
+    ) throws(EngineError) {
+        let property = collection.property
+        switch verb {
+        case "insert": _ = try collection.setInsert(try reader.value(value, for: property))
+        case "erase":
+            let writer = CellWriter(session: session, limits: .detail)
+            let was = change.member("was") ?? .null
+            for index in 0..<(try collection.count)
+            where was.isSame(as: try writer.cell(at: index, of: collection)) {
+                _ = try collection.setErase(try collection.value(at: index))
+                return
+            }
+            conflicts.append(Conflict(change: position, now: nil))
         default: throw noEdit(verb, property)
         }
     }

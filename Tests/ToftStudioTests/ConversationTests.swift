@@ -143,10 +143,16 @@ import ToftTestKit
         for number in 2...4 { try database.write { try database.addPerson(Int64(number)) } }
         page.conversation.dispatch()
         #expect(!page.hasEvent)
-        _ = page.answer("seen")
-        let next = page.event("committed")
-        #expect(try next.integer("version") == first + 3)
-        #expect(next.member("counts")?.member("Person")?.number == 4)
+        // The next one may have been prepared before the last commits.
+        var last = first, events = 0
+        while last < first + 3 {
+            _ = page.answer("seen")
+            let next = page.event("committed")
+            last = try next.integer("version")
+            #expect(next.member("counts")?.member("Person")?.number == last - first + 1)
+            events += 1
+        }
+        #expect(events <= 2)
         try page.expectSound()
     }
 

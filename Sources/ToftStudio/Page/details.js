@@ -116,6 +116,7 @@ export class Details {
 
     /** An embedded object, opened in place. */
     #inside(property, cell) {
+        if (cell.k < 0) return h("span", { class: "dim" }, cell.t);
         const owner = this.app.classOf(property.target), body = h("div", { class: "inside" });
         const open = async () => {
             if (body.childElementCount) return;
@@ -151,42 +152,43 @@ export class Details {
         const edits = this.app.draft.editsElements(owner.name, key, property).length;
         const canEdit = this.app.isEditing && property.type !== "inverse link";
         const list = h("ul", { class: "elements" });
+        const draw = () => list.replaceChildren(...this.app.draft.applied(owner.name, key, property, cell)
+            .map((part, index) => this.#element(owner, key, property, part, index, canEdit)));
         const more = cell.n > cell.p.length && property.type !== "inverse link"
             ? button(`Show more of ${number.format(cell.n)}`, async () => {
-                const from = list.childElementCount;
-                const next = await this.app.ask("elements", { class: owner.name, key, property: property.name, from, count: 200 });
-                list.append(...next.map((part, index) => this.#element(owner, key, property, part, from + index, canEdit)));
-                if (list.childElementCount >= cell.n) more.remove();
+                const members = { class: owner.name, key, property: property.name, from: cell.p.length, count: 200 };
+                cell.p.push(...await this.app.ask("elements", members));
+                draw();
+                if (cell.p.length >= cell.n) more.remove();
             }, { class: "small" }) : null;
-        list.append(...cell.p.map((part, index) => this.#element(owner, key, property, part, index, canEdit)));
+        draw();
         const isObjects = property.type === "inverse link" || property.type === "link" && !property.ownsTargets;
         return h("div", {},
             h("div", { class: "many-head" }, h("span", { class: "badge" }, number.format(cell.n)),
                 edits ? h("span", { class: "drafted-mark" }, `${edits} in the draft`) : null,
                 isObjects && cell.n > 0 ? button("As a table", () => this.app.showOf(owner, key, property), { class: "small" }) : null,
-                canEdit ? button("Add…", () => this.#add(owner, key, property, cell), { class: "small" }) : null),
+                canEdit ? button("Add…", () => this.#add(owner, key, property), { class: "small" }) : null),
             list, more);
     }
 
     #element(owner, key, property, part, index, canEdit) {
-        const isDictionary = property.collection === "dictionary";
-        const [entry, cell] = isDictionary ? part : [null, part];
+        const { entry, cell, isNew } = part;
         const content = cell == null ? h("span", { class: "null" }, "null")
             : property.ownsTargets ? this.#inside(property, cell)
             : property.type === "link" || property.type === "inverse link" ? this.#link(cell)
             : property.type === "mixed" ? this.#mixed(cell)
             : h("span", { class: "text", title: property.type === "date" ? cell : null }, element(cell, property));
-        const item = h("li", { data: { index } }, entry == null ? null : h("span", { class: "entry" }, entry), content);
-        if (!canEdit) return item;
-        const place = isDictionary ? { entry } : { at: index };
+        const item = h("li", { data: { index }, class: isNew ? "drafted" : "" }, entry == null ? null : h("span", { class: "entry" }, entry), content);
+        // A new element of a set has no place yet: the draft takes it back.
+        if (!canEdit || isNew && property.collection === "set") return item;
+        const place = entry == null ? { at: index } : { entry };
+        // A new element has no cell of Studio's to compare.
+        const was = isNew ? {} : { was: cell };
         const change = (members, text) => {
-            this.app.draft.element(owner, key, property, { ...place, was: cell, ...members }, text);
-            item.classList.add("drafted");
+            this.app.draft.element(owner, key, property, { ...place, ...was, ...members }, text);
+            this.again();
         };
-        item.append(button("✕", () => {
-            change({ edit: "erase" }, `without ${plainElement(cell, property)}`);
-            item.classList.add("deleted");
-        }, { class: "small icon", "aria-label": `Remove element ${entry ?? index + 1}` }));
+        item.append(button("✕", () => change({ edit: "erase" }, `without ${plainElement(cell, property)}`), { class: "small icon", "aria-label": `Remove element ${entry ?? index + 1}` }));
         if (property.collection === "list") this.#makeMovable(item, index, change);
         return item;
     }
@@ -200,7 +202,7 @@ export class Details {
             const list = item.parentElement, others = [...list.children];
             if (to < 0 || to >= others.length || to === others.indexOf(item)) return;
             const from = others.indexOf(item);
-            list.insertBefore(item, others[to + (to > from ? 1 : 0)] ?? null);
+            others[to].focus();
             change({ edit: "move", at: from, to }, `element ${from + 1} moves to ${to + 1}`);
         };
         item.addEventListener("dragstart", (event) => {
@@ -221,11 +223,10 @@ export class Details {
             if (!event.altKey || !step || event.target !== item) return;
             event.preventDefault();
             move([...item.parentElement.children].indexOf(item) + step);
-            item.focus();
         });
     }
 
-    async #add(owner, key, property, cell) {
+    async #add(owner, key, property) {
         const { draft } = this.app;
         let entry = null;
         if (property.collection === "dictionary") {
@@ -233,15 +234,10 @@ export class Details {
             entry = await dialog(`A key in ${property.name}`, h("label", {}, "Key ", input), [["Next", () => input.value, { class: "main" }]]);
             if (!entry) return;
         }
-        let value = {};
-        if (!property.ownsTargets) {
-            const given = await this.app.askValue(property, null);
-            if (!given) return;
-            value = given.value;
-            cell = given.cell;
-        }
-        const members = entry == null ? { edit: "insert", at: 2 ** 40, value } : { edit: "set", entry, value };
-        draft.element(owner, key, property, members, `with ${entry == null ? "" : `${entry}: `}${property.ownsTargets ? "a new object" : plainElement(cell, property)}`);
+        const given = property.ownsTargets ? { value: {}, cell: { k: -1, t: "a new object" } } : await this.app.askValue(property, null);
+        if (!given) return;
+        const members = entry == null ? { edit: "insert", at: 2 ** 40, ...given } : { edit: "set", entry, ...given };
+        draft.element(owner, key, property, members, `with ${entry == null ? "" : `${entry}: `}${plainElement(given.cell, property)}`);
         this.again();
     }
 

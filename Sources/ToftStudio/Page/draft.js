@@ -43,8 +43,11 @@ export class Draft {
         this.changed();
     }
 
+    /** Takes a change back; with that of an element the later ones of its collection, whose places follow from it. */
     undo(change) {
-        this.changes = this.changes.filter((each) => each !== change);
+        const later = change.op === "element" ? this.editsElements(change.class, change.key, change.info) : [];
+        const gone = new Set([change, ...later.slice(later.indexOf(change))]);
+        this.changes = this.changes.filter((each) => !gone.has(each));
         this.changed();
     }
 
@@ -65,6 +68,20 @@ export class Draft {
     editsElements(className, key, property) {
         return this.changes.filter((each) => each.op === "element" && each.class === className && each.key === key
             && each.property === property.name);
+    }
+
+    /** The elements of a collection as the draft leaves them: those that are loaded, and new ones. */
+    applied(className, key, property, cell) {
+        const isDictionary = property.collection === "dictionary";
+        const parts = cell.p.map((part) => isDictionary ? { entry: part[0], cell: part[1] } : { cell: part });
+        for (const change of this.editsElements(className, key, property)) {
+            const known = isDictionary ? parts.findIndex(({ entry }) => entry === change.entry) : change.at;
+            if (change.edit === "erase") parts.splice(known, 1);
+            else if (change.edit === "move") parts.splice(change.to, 0, ...parts.splice(change.at, 1));
+            else if (change.edit === "set" && known >= 0) parts[known] = { entry: change.entry, cell: change.cell, isNew: true };
+            else if (cell.n === cell.p.length) parts.push({ entry: change.entry, cell: change.cell, isNew: true });
+        }
+        return parts;
     }
 
     /** What Studio gets. */

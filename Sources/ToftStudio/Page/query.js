@@ -109,6 +109,7 @@ export class QueryBox {
     // Completion
 
     #complete() {
+        if (!this.error.hidden) this.fail(null);
         const text = this.input.value, caret = this.input.selectionStart;
         const before = text.slice(0, caret);
         const isInText = (before.match(/'/g) ?? []).length % 2 === 1;
