@@ -141,7 +141,13 @@ class Browser:
         return found[ELEMENT]
 
     def click(self, selector: str) -> None:
-        self._do(f"/element/{self.find(selector)}/click")
+        """Clicks an element, also if it is drawn anew meanwhile."""
+        while True:
+            try:
+                return self._do(f"/element/{self.find(selector)}/click")
+            except AssertionError as error:
+                if "stale element" not in str(error):
+                    raise
 
     def write(self, selector: str, text: str) -> None:
         """Replaces the text of a field, as keys do."""
