@@ -98,7 +98,7 @@ export class Details {
     }
 
     #link(cell) {
-        const found = link(cell, this.app.go);
+        const found = link(cell, (className, key) => this.app.go(className, key));
         if (found.tagName === "A") found.tabIndex = 0;
         return found;
     }

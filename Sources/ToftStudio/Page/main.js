@@ -618,7 +618,11 @@ class App {
         if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
         const actions = {
             "/": () => this.#query?.input.focus(),
-            c: () => { document.body.classList.add("has-side"); (side.querySelector("[data-name][aria-current]") ?? side.querySelector("button"))?.focus(); },
+            c: () => {
+                document.body.classList.add("has-side");
+                const shown = CSS.escape(this.current?.owner.name ?? "");
+                (side.querySelector(`[data-name="${shown}"]`) ?? side.querySelector("button"))?.focus();
+            },
             t: () => this.#table?.element.focus(),
             e: () => this.toggleEditing(),
             d: () => { if (this.draft.count) this.showDraft(); },
