@@ -146,7 +146,9 @@ export async function review(draft, commit) {
 
 function conflictChoices(draft, change, fill) {
     const { now, isGone } = change.conflict;
-    const text = isGone ? "It is gone." : `It is ${plain(now, change.info ?? {})} now.`;
+    // Of a collection it is one element.
+    const info = change.op === "element" ? { ...change.info, collection: "" } : change.info ?? {};
+    const text = isGone ? "It is gone." : `It is ${plain(now, info)} now.`;
     return h("div", { class: "choices" }, h("span", {}, text),
         isGone ? null : button("Keep mine", () => { change.was = now; change.conflict = null; fill(); }, { class: "small mine" }),
         button("Take theirs", () => { draft.undo(change); fill(); }, { class: "small theirs" }));
