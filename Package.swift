@@ -18,10 +18,14 @@ let package = Package(
         // targets are compiled again when it is switched, so a build folder keeps to one of both.
         .trait(
             name: "Terminal",
-            description: "The commands of toftdb, whose arguments swift-argument-parser reads")
+            description: """
+                The commands of toftdb, whose arguments swift-argument-parser reads, and Studio, \
+                which FlyingFox serves
+                """)
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
     ],
     targets: [
         // Declarations that Linux has and `import Glibc` does not show, with inline wrappers and no
@@ -78,11 +82,29 @@ let package = Package(
             ]),
         // The Swift API under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
+        // Studio: databases in the browser. A conversation for each page, which knows no sockets;
+        // the server, which needs the trait; the page, whose files become parts of the program.
+        .target(
+            name: "ToftStudio",
+            dependencies: [
+                "ToftExchange", "ToftEngine", "ToftQuery", "ToftModel", "ToftStorage",
+                .product(
+                    name: "FlyingFox", package: "FlyingFox",
+                    condition: .when(traits: ["Terminal"])),
+                .product(
+                    name: "FlyingSocks", package: "FlyingFox",
+                    condition: .when(traits: ["Terminal"])),
+            ],
+            resources: [
+                "index.html", "studio.css", "icon.svg", "main.js", "socket.js", "elements.js",
+                "values.js", "table.js", "query.js", "details.js", "draft.js", "schema.js",
+                "panels.js",
+            ].map { .embedInCode("Page/\($0)") }),
         // The terminal: `swift build --traits Terminal --product toftdb`.
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
-                "ToftShell", "ToftExchange", "ToftSQLite", "ToftEngine", "ToftModel",
+                "ToftStudio", "ToftShell", "ToftExchange", "ToftSQLite", "ToftEngine", "ToftModel",
                 "ToftStorage", "ToftPlatform",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
@@ -158,6 +180,11 @@ let package = Package(
         // Plays vectors of sync: Tests/sync-vectors FILE...
         .executableTarget(
             name: "SyncVectors", dependencies: ["ToftSync"], path: "Tests/SyncVectors"),
+        .testTarget(
+            name: "ToftStudioTests",
+            dependencies: [
+                "ToftStudio", "ToftEngine", "ToftModel", "ToftStorage", "ToftTestKit",
+            ]),
         .testTarget(
             name: "ToftTests",
             dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),

@@ -35,7 +35,8 @@ struct ToftDB: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
+            Demo.self, StudioCommand.self, Import.self, Export.self, Dump.self, Load.self,
+            Info.self,
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
             Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self, Modernize.self,
             DiffCommand.self, ShellCommand.self,

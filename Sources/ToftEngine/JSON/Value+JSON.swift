@@ -49,7 +49,7 @@ extension Value {
     }
 
     /// The value of a type; nil for JSON of another one.
-    init?(_ json: JSONValue, of type: PropertyType) {
+    package init?(_ json: JSONValue, of type: PropertyType) {
         switch (type, json) {
         case (_, .null): self = .null
         case (.bool, .bool(let value)): self = .bool(value)
