@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Dog, Person
+
+import toft
 
 Call = Callable[[toft.Realm, "toft.Results[Dog]", Any], object]
 

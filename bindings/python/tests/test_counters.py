@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 
 import pytest
-import toft
 from models import Everything
+
+import toft
 
 MOST = 2**63 - 1
 

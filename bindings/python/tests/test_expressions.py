@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import Dog, Everything, Person
+
+import toft
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+
 import toft
 
 UTC = timezone.utc

@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
-import toft
 from conftest import PACKAGE
+
+import toft
 from toft.records import Record
 
 LATER = [

@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-import toft
 from conftest import Runner
+
+import toft
 
 KEY = bytes(range(64))
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Dog, Person
+
+import toft
 from toft import database
 
 Runner = Callable[..., Any]

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import toft
 import typed_program
 from conftest import PACKAGE
+
+import toft
 
 
 def mypy(*arguments: object) -> subprocess.CompletedProcess[str]:

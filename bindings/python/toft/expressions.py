@@ -570,7 +570,7 @@ class QueryText:
             )
         self._variables += 1
         variable = f"$v{self._variables}"
-        target = self._scopes[0][1].realm._binding_of_key(last.target)
+        target = self._scopes[0][1].session.classes.binding_of_key(last.target)
         self._scopes.append((f"{variable}.", target))
         try:
             return f"SUBQUERY({path}, {variable}, {write(self)})"
@@ -638,7 +638,7 @@ def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str]
                     f"{binding.cls.__name__}.{last.name} is no link: it has no property {name!r}, "
                     f"and expressions have no such method."
                 )
-            binding = binding.realm._binding_of_key(last.target)
+            binding = binding.session.classes.binding_of_key(last.target)
         last = binding.property(name)
         names.append(last.stored_name)
     assert last is not None

@@ -44,7 +44,7 @@ class Groups:
 
     def count(self) -> dict[Any, int]:
         """How many objects are in each group."""
-        self._results._realm._freshen()
+        self._results._session.position.freshen()
         counts: dict[Any, int] = {}
         rows = self._rows([path for path, _ in self._keys])
         for key, (*_, count) in zip(self._converted(rows), rows):
@@ -71,7 +71,7 @@ class Groups:
         path, of = self._results._path(name)
         if of and not of.is_plain:
             raise UnsupportedAggregateError(f"{path} has no such aggregate.")
-        self._results._realm._freshen()
+        self._results._session.position.freshen()
         paths = [each for each, _ in self._keys]
         rows = self._rows(paths, (path, aggregate))
         groups: dict[Any, list[Any]] = {}
@@ -98,7 +98,7 @@ class Groups:
 
     def _rows(self, paths: list[str], asked: tuple[str, int] | None = None) -> list[list[Any]]:
         """Of each group of the database the keys, how many objects it has, and what is asked."""
-        realm = self._results._realm
+        session = self._results._session
         texts = [borrowed(path) for path in paths]
         lent = (toft_string * len(paths))(*(text for text, _ in texts))
         of = None
@@ -113,7 +113,7 @@ class Groups:
             try:
                 memory = (ctypes.c_char * (width * values.VALUE_SIZE)).from_address(group)
                 rows.append(
-                    [values.decode(memory, at * values.VALUE_SIZE, realm) for at in range(width)]
+                    [values.decode(memory, at * values.VALUE_SIZE, session) for at in range(width)]
                 )
             except BaseException as failure:  # a callback of C cannot raise
                 failures.append(failure)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .database import Realm
+    from .session import Session
 
 Durability = Literal["immediate", "group", "deferred"]
 
@@ -119,18 +120,18 @@ class Write:
     with`. Its value is the realm.
     """
 
-    __slots__ = ("_durability", "_realm", "_timeout", "_turn")
+    __slots__ = ("_durability", "_session", "_timeout", "_turn")
 
-    def __init__(self, realm: Realm, durability: Durability, timeout: float | None) -> None:
+    def __init__(self, session: Session, durability: Durability, timeout: float | None) -> None:
         durability_code(durability)  # a mistake is told before anything begins
-        self._realm = realm
+        self._session = session
         self._durability = durability
         self._timeout = timeout
         self._turn: asyncio.Lock | None = None
 
     def __enter__(self) -> Realm:
-        self._realm.begin_write(self._timeout)
-        return self._realm
+        self._session.writing.begin_in_moments(self._timeout)
+        return self._session.realm
 
     def __exit__(
         self,
@@ -138,26 +139,27 @@ class Write:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        realm = self._realm
+        writing, is_open = self._session.writing, self._session.position.is_open
         if kind is not None:
-            if realm.is_open and realm.is_writing:
-                realm.cancel()
-        elif not realm.is_open:
+            if is_open and writing.is_writing:
+                writing.cancel()
+        elif not is_open:
             raise ClosedError(
                 "The realm was closed inside its write transaction, which is cancelled."
             )
-        elif realm.is_writing:  # unless the block has ended it itself
-            realm.commit(durability=self._durability)
+        elif writing.is_writing:  # unless the block has ended it itself
+            writing.commit(self._durability)
+            self._session.dispatching.raise_held()
 
     async def __aenter__(self) -> Realm:
         import asyncio
 
-        realm = self._realm
-        deadline = Deadline(realm._timeout(self._timeout))
+        writing = self._session.writing
+        deadline = Deadline(writing.timeout(self._timeout))
         task = asyncio.current_task()
-        if realm._writer is task:
+        if writing.writer is task:
             _refuse_a_second_one()
-        turn = realm._turns()
+        turn = writing.turns()
         try:
             await asyncio.wait_for(turn.acquire(), deadline.left)
         except (TimeoutError, asyncio.TimeoutError):
@@ -170,29 +172,29 @@ class Write:
             turn.release()
             raise
         self._turn = turn
-        return realm
+        return self._session.realm
 
     async def _begin(self, deadline: Deadline, task: asyncio.Task[Any] | None) -> None:
         from asyncio import sleep
 
-        realm, pause = self._realm, _SHORTEST_PAUSE
-        interruptions = realm._interruptions
+        writing, pause = self._session.writing, _SHORTEST_PAUSE
+        interruptions = writing.interruptions
         while True:
             try:
-                realm._begin(0)
+                writing.begin(0)
                 break
             except LockTimeoutError:
                 if deadline.is_over:
                     raise
             except AlreadyInTransactionError:  # of another task of this thread, or of this one
-                if deadline.is_over or task in realm._writers_here():
+                if deadline.is_over or task in writing.writers_here():
                     raise
             left = deadline.left
             await sleep(pause if left is None else min(pause, left))
             pause = min(pause * 1.5, _LONGEST_PAUSE)
-            if realm._interruptions != interruptions:
+            if writing.interruptions != interruptions:
                 raise InterruptedError("The wait for another writer was ended.")
-        realm._began()
+        writing.began()
 
     async def __aexit__(
         self,
@@ -201,12 +203,13 @@ class Write:
         traceback: TracebackType | None,
     ) -> None:
         turn, self._turn = self._turn, None
-        durability, realm = self._durability, self._realm
+        durability, session, writing = self._durability, self._session, self._session.writing
         # The loop continues while the disk writes: on another thread, once the next one may begin.
-        waits = durability != "deferred" and kind is None and realm.is_open and realm.is_writing
+        is_open = session.position.is_open
+        waits = durability != "deferred" and kind is None and is_open and writing.is_writing
         try:
             if waits:
-                realm._commit("deferred")
+                writing.commit("deferred")
             else:
                 self.__exit__(kind, error, traceback)
         finally:
@@ -214,9 +217,9 @@ class Write:
                 turn.release()
         if waits:
             try:
-                realm._raise()  # before another task calls what would raise it
+                session.dispatching.raise_held()  # before another task calls what would raise it
             finally:
-                await realm._flush_elsewhere(self._timeout)
+                await writing.flush_elsewhere(self._timeout)
 
 
 def _refuse_a_second_one() -> None:
