@@ -45,7 +45,8 @@ PYTHON_ORDER = (
     "savepoints transactions _values _position inputs conversions parsing schema "
     "observe columns expressions _dispatching rows plain notebooks objects prepared tables "
     "binding adding bulk sources reading _writing "
-    "grouping query collection lists sets dicts _classes database migration opening __init__"
+    "grouping query collection lists sets dicts _classes database migration opening shared "
+    "__init__"
 ).split()
 # The modules that name types of later ones in their annotations, which a type checker alone
 # imports: parts of a session, of an object and of a class refer to each other.

@@ -116,10 +116,13 @@ class Dispatching:
         for loop in [*self._loops]:
             self._stop_reading(loop)
 
-    def forget(self) -> None:
-        self._stop_all()
+    def stop_observations(self) -> None:
         for observation in list(self.observations):
             observation.stop()
+
+    def forget(self) -> None:
+        self._stop_all()
+        self.stop_observations()
 
 
 def _nothing(_: Changes) -> None:

@@ -25,6 +25,7 @@ class Position:
         self.handle = handle
         self.path = path
         self.is_open = True
+        self.is_confined = is_confined
         self.now = 0
         self.thread: Any = get_ident() if is_confined else _AnyThread()
         self.steady: set[object] = set() if autorefresh else {"opened so"}

@@ -16,7 +16,7 @@ from ._ffi import (
 from ._lib import Handle, library
 from .adding import Adding, is_new
 from .savepoints import Savepoint
-from .transactions import Durability, durability_code, running_task, wait_in_moments
+from .transactions import Durability, Turns, durability_code, running_task, wait_in_moments
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,13 +31,13 @@ class Writing:
 
     def __init__(self, position: Position, dispatching: Dispatching, timeout: float | None) -> None:
         self.position = position
+        self.turns = Turns()
         self.writer: asyncio.Task[Any] | None = None
         self.interruptions = 0
         self.savepoints: list[Savepoint] = []
         self.own_timeout = timeout
         """In seconds; None: no limit."""
         self._dispatching = dispatching
-        self._turn: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._spare_arguments: list[values.Arguments] = []
         _all.add(self)
 
@@ -75,28 +75,25 @@ class Writing:
         options.size, options.durability = ctypes.sizeof(options), durability_code(durability)
         self.position.changing()
         self.writer = None
-        library().toft_realm_commit(
-            self.position.address, ctypes.byref(options), ctypes.byref(version)
-        )
+        try:
+            library().toft_realm_commit(
+                self.position.address, ctypes.byref(options), ctypes.byref(version)
+            )
+        finally:
+            if self.savepoints and not self.is_writing:
+                self.savepoints.clear()
         return version.value
 
     def cancel(self) -> None:
         self.position.changing()
         self.writer = None
         library().toft_realm_cancel(self.position.address)
+        self.savepoints.clear()
 
     # Waiting
 
     def timeout(self, given: float | None) -> float | None:
         return self.own_timeout if given is None else given
-
-    def turns(self) -> asyncio.Lock:
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        if self._turn is None or self._turn[0] is not loop:
-            self._turn = loop, asyncio.Lock()
-        return self._turn[1]
 
     def writers_here(self) -> list[asyncio.Task[Any] | None]:
         here = self.position

@@ -199,6 +199,12 @@ class Realm:
 
         The end of the block calls the observers of the realm. Their exceptions are raised once the
         transaction is committed, and as durable as it is to be.
+
+        A block inside another one (of the same task or, outside of tasks, of the same thread) is a
+        savepoint: an exception that leaves it takes back what was done in it, and the transaction
+        goes on if the exception is caught. Its changes are committed with those of the outer block,
+        whose durability and timeout hold. `commit` and `cancel` end the whole transaction, wherever
+        they are called.
         """
         return Write(self._session, durability, timeout)
 

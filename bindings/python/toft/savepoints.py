@@ -1,4 +1,4 @@
-"""Operations that take several calls of the library and are done as a whole or not at all."""
+"""Savepoints: parts of a write transaction that are done as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Savepoint:
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         writing = self._writing
-        writing.savepoints.remove(self)
+        if self not in writing.savepoints:  # the transaction was ended in the block
+            return
+        del writing.savepoints[writing.savepoints.index(self) :]
         if kind is None:
             library().toft_realm_end_savepoint(writing.position.address, True)
             if writing.savepoints:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .query import Cursor
     from .rows import Binding, BoundProperty, Single
     from .savepoints import Savepoint
-    from .transactions import Durability
+    from .transactions import Durability, Turns
 
 
 class Position(Protocol):
@@ -37,6 +37,8 @@ class Position(Protocol):
     """The library's realm."""
     is_open: bool
     is_frozen: bool
+    is_confined: bool
+    """Whether it belongs to the thread that opened it."""
     now: int
     """Counts the changes of what the realm shows: rows.py has the rule."""
     thread: Any
@@ -103,6 +105,7 @@ class Writing(Protocol):
     """Write transactions, and the values that calls lend to the library."""
 
     position: Position
+    turns: Turns
     writer: asyncio.Task[Any] | None
     """The task of asyncio's that is in the write transaction."""
     interruptions: int
@@ -133,9 +136,6 @@ class Writing(Protocol):
 
     def timeout(self, given: float | None) -> float | None:
         """How many seconds to wait for other writers, None without a limit."""
-
-    def turns(self) -> asyncio.Lock:
-        """In what order the tasks of an event loop write."""
 
     def writers_here(self) -> list[asyncio.Task[Any] | None]:
         """The tasks that are in a write transaction of this file on this thread; None outside of a
@@ -195,6 +195,9 @@ class Dispatching(Protocol):
     def attached(self) -> AbstractContextManager[None]:
         """A block in which asyncio's running loop dispatches the realm."""
 
+    def stop_observations(self) -> None:
+        """Ends those with a callback."""
+
     def forget(self) -> None:
         """Called once the library's realm has been closed."""
 
@@ -227,6 +230,11 @@ class Session:
         self.dispatching = dispatching
         self._make_face = make_face
         self._face: weakref.ref[Realm] | None = None
+
+    @staticmethod
+    def of(face: Realm) -> Session:
+        """That of a realm, for what is made of realms."""
+        return face._session
 
     @property
     def realm(self) -> Realm:

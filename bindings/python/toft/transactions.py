@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .database import Realm
+    from .savepoints import Savepoint
     from .session import Session
 
 Durability = Literal["immediate", "group", "deferred"]
@@ -115,12 +116,42 @@ def running_task() -> asyncio.Task[Any] | None:
         return None
 
 
+class Turns:
+    """In what order the tasks of an event loop write: with one realm, or with several."""
+
+    def __init__(self) -> None:
+        self._last: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+
+    def lock(self) -> asyncio.Lock:
+        """That of the running loop."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        if self._last is None or self._last[0] is not loop:
+            self._last = loop, asyncio.Lock()
+        return self._last[1]
+
+
+async def sleep_until(attempt: Callable[[], bool], deadline: Deadline) -> bool:
+    """Lets other tasks run until an attempt succeeds. Returns False if time was over before."""
+    from asyncio import sleep
+
+    pause = _SHORTEST_PAUSE
+    while not attempt():
+        if deadline.is_over:
+            return False
+        left = deadline.left
+        await sleep(pause if left is None else min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+    return True
+
+
 class Write:
     """The result of `Realm.write`: a block that is one write transaction, for `with` or `async
     with`. Its value is the realm.
     """
 
-    __slots__ = ("_durability", "_session", "_timeout", "_turn")
+    __slots__ = ("_durability", "_savepoint", "_session", "_timeout", "_turn")
 
     def __init__(self, session: Session, durability: Durability, timeout: float | None) -> None:
         durability_code(durability)  # a mistake is told before anything begins
@@ -128,10 +159,28 @@ class Write:
         self._durability = durability
         self._timeout = timeout
         self._turn: asyncio.Lock | None = None
+        self._savepoint: Savepoint | None = None
+        """Of a block within another one."""
 
     def __enter__(self) -> Realm:
-        self._session.writing.begin_in_moments(self._timeout)
+        if not self._begin_within():
+            self._session.writing.begin_in_moments(self._timeout)
         return self._session.realm
+
+    def _begin_within(self) -> bool:
+        """Begins a savepoint if this task, or this thread outside of tasks, is in a write
+        transaction of the realm. Returns whether it did.
+        """
+        writing, task = self._session.writing, running_task()
+        is_own = writing.writer is task
+        if not self._session.position.is_confined and task is None:
+            is_own = True  # the caller has taken the transaction to this thread
+        if not is_own or not writing.is_writing:
+            return False
+        savepoint = writing.savepoint()
+        savepoint.__enter__()
+        self._savepoint = savepoint
+        return True
 
     def __exit__(
         self,
@@ -140,26 +189,29 @@ class Write:
         traceback: TracebackType | None,
     ) -> None:
         writing, is_open = self._session.writing, self._session.position.is_open
-        if kind is not None:
-            if is_open and writing.is_writing:
+        savepoint, self._savepoint = self._savepoint, None
+        if savepoint is not None and is_open:
+            savepoint.__exit__(kind)
+        elif kind is not None:
+            if savepoint is None and is_open and writing.is_writing:
                 writing.cancel()
         elif not is_open:
             raise ClosedError(
                 "The realm was closed inside its write transaction, which is cancelled."
             )
-        elif writing.is_writing:  # unless the block has ended it itself
+        elif savepoint is None and writing.is_writing:  # unless the block has ended it itself
             writing.commit(self._durability)
             self._session.dispatching.raise_held()
 
     async def __aenter__(self) -> Realm:
         import asyncio
 
+        if self._begin_within():
+            return self._session.realm
         writing = self._session.writing
         deadline = Deadline(writing.timeout(self._timeout))
         task = asyncio.current_task()
-        if writing.writer is task:
-            _refuse_a_second_one()
-        turn = writing.turns()
+        turn = writing.turns.lock()
         try:
             await asyncio.wait_for(turn.acquire(), deadline.left)
         except (TimeoutError, asyncio.TimeoutError):
@@ -175,25 +227,25 @@ class Write:
         return self._session.realm
 
     async def _begin(self, deadline: Deadline, task: asyncio.Task[Any] | None) -> None:
-        from asyncio import sleep
-
-        writing, pause = self._session.writing, _SHORTEST_PAUSE
+        writing = self._session.writing
         interruptions = writing.interruptions
-        while True:
+
+        def attempt() -> bool:
+            if writing.interruptions != interruptions:
+                raise InterruptedError("The wait for another writer was ended.")
             try:
                 writing.begin(0)
-                break
             except LockTimeoutError:
                 if deadline.is_over:
                     raise
+                return False
             except AlreadyInTransactionError:  # of another task of this thread, or of this one
                 if deadline.is_over or task in writing.writers_here():
                     raise
-            left = deadline.left
-            await sleep(pause if left is None else min(pause, left))
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
-            if writing.interruptions != interruptions:
-                raise InterruptedError("The wait for another writer was ended.")
+                return False
+            return True
+
+        await sleep_until(attempt, deadline)
         writing.began()
 
     async def __aexit__(
@@ -206,7 +258,8 @@ class Write:
         durability, session, writing = self._durability, self._session, self._session.writing
         # The loop continues while the disk writes: on another thread, once the next one may begin.
         is_open = session.position.is_open
-        waits = durability != "deferred" and kind is None and is_open and writing.is_writing
+        is_whole = self._savepoint is None and kind is None and is_open and writing.is_writing
+        waits = durability != "deferred" and is_whole
         try:
             if waits:
                 writing.commit("deferred")
@@ -220,7 +273,3 @@ class Write:
                 session.dispatching.raise_held()  # before another task calls what would raise it
             finally:
                 await writing.flush_elsewhere(self._timeout)
-
-
-def _refuse_a_second_one() -> None:
-    raise AlreadyInTransactionError("This task is in a write transaction of the realm already.")
