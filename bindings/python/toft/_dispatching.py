@@ -60,7 +60,7 @@ class Dispatching:
 
     def wait(self, session: Session, timeout: float | None) -> bool:
         if self._waiting is not None and self._waiting._is_over:
-            # What has ended it is told: the classes are others now, for example.
+            # The refresh raises the reason of the end: the classes are others now, for example.
             self.move("toft_realm_refresh", ctypes.byref(ctypes.c_bool()))
         if self._waiting is None or self._waiting._is_over:
             self._waiting = Observation(

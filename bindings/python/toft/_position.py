@@ -88,7 +88,7 @@ class FrozenPosition(Position):
         self._address = address
 
     def close(self) -> None:
-        """Releases the pin of the version. What was got from the realm has pins of its own."""
+        """Releases the pin of the version. Objects and results of the realm have their own."""
         self.handle = Handle(None, self.handle._release)
         self.address = None
 

@@ -238,7 +238,7 @@ class Session:
 
     @property
     def realm(self) -> Realm:
-        """The realm of public methods. What comes from it holds the session, not the realm."""
+        """The realm of public methods. Whatever comes from it holds the session, not the realm."""
         found = None if self._face is None else self._face()
         if found is None:
             found = self._make_face(self)

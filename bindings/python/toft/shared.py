@@ -226,7 +226,7 @@ class Database:
     # Beneath
 
     def _source(self, of_request: bool = False) -> _Source:
-        """What gives a block of this thread its realm."""
+        """The giver of realms to blocks of this thread."""
         if self._rollback is not None:
             return self._rollback
         process = os.getpid()
