@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ._lib import NeverCopied
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -202,7 +204,7 @@ class Dispatching(Protocol):
         """Called once the library's realm has been closed."""
 
 
-class Session:
+class Session(NeverCopied):
     """The four parts of a realm, and its face for programs."""
 
     __slots__ = (
