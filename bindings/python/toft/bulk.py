@@ -12,7 +12,7 @@ from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .expressions import Increment, property_name
+from .expressions import Calculable, Increment, property_name
 from .inputs import Inputs, as_array, tell_row
 from .objects import Object
 from .rows import Binding, BoundProperty, counter_amount
@@ -161,6 +161,13 @@ def update(session: Session, binding: Binding, snapshot: Handle, given: Mapping[
         if isinstance(value, Increment)
     }
     fixed = {name: value for name, value in given.items() if not isinstance(value, Increment)}
+    for name, value in fixed.items():
+        if isinstance(value, Calculable):
+            raise TypeMismatchError(
+                f"{binding.cls.__name__}.{name} = {value!r}: update adds whole numbers to a "
+                f"property, as in update(age=Dog.age + 1), and has no other arithmetic: read the "
+                f"values, calculate, and set them."
+            )
     keys, properties = binding.properties_named(tuple(fixed))
     count = ctypes.c_uint64()
     with session.writing.savepoint(), session.writing.arguments() as arguments:
