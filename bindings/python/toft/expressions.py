@@ -796,6 +796,11 @@ def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
     return path if isinstance(path, str) else joined(key_path(binding, path)[0])
 
 
+def path_name(key: str | Expression[Any]) -> str:
+    """A key path as the program has it."""
+    return key if isinstance(key, str) else ".".join(key._names)
+
+
 def joined(names: list[str]) -> str:
     """A key path of the names that `bound_path` gives."""
     path = ""
