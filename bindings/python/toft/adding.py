@@ -131,6 +131,12 @@ class Adding:
         is_one_step = each.container is None
         self._put(_items(value), lambda: self._own(owner, each, value), is_one_step=is_one_step)
 
+    def update(self, single: Single, given: Mapping[str, Any]) -> None:
+        """Sets properties of an object as the policy says, all or nothing."""
+        with self._session.writing.savepoint():
+            for name, value in given.items():
+                self._set(single, single.binding.property(name), value)
+
     def set_key(self, collection: Any, key: str, item: Any) -> None:
         """Sets the value of a key to an embedded object in no database yet."""
         draft = self._draft(collection._property, item)

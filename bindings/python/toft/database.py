@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -36,6 +36,7 @@ from .errors import (
     UsageError,
     WrongRealmError,
 )
+from .expressions import Expression, unique_names
 from .objects import Object, ObjectType, find, live, live_object
 from .observe import Callback, Observation
 from .query import Results
@@ -317,6 +318,7 @@ class Realm:
         /,
         *,
         update: Update = "all",
+        by: str | Expression[Any] | Sequence[str | Expression[Any]] | None = None,
         **properties: Any,
     ) -> T: ...
     @overload
@@ -327,6 +329,7 @@ class Realm:
         /,
         *,
         update: Update = "all",
+        by: str | Expression[Any] | Sequence[str | Expression[Any]] | None = None,
         **properties: Any,
     ) -> Any: ...
     def upsert(
@@ -336,6 +339,7 @@ class Realm:
         /,
         *,
         update: Update = "all",
+        by: str | Expression[Any] | Sequence[str | Expression[Any]] | None = None,
         **properties: Any,
     ) -> Any:
         """Creates an object or, when its primary key exists, updates it:
@@ -343,8 +347,44 @@ class Realm:
         sets "all" of the properties given, or those that are "modified". All or nothing is set; an
         embedded object that was replaced when a later value failed is a new one with the same
         values.
+
+        `by`: a unique property, or those that are unique together, by which the object is found in
+        place of its primary key: `realm.upsert(User, by="email", email="a@b.c", name="Ann")`.
+        Without a value there (None) it is a new object.
         """
-        return self._create(cls, _policy(update), properties_given(values, properties))
+        given, policy = properties_given(values, properties), _policy(update)
+        if by is None:
+            return self._create(cls, policy, given)
+        return self._upsert_by(self._binding(cls), by, policy, given)
+
+    def _upsert_by(
+        self,
+        binding: Binding,
+        by: str | Expression[Any] | Sequence[str | Expression[Any]],
+        policy: int,
+        given: Mapping[str, Any],
+    ) -> Object:
+        conditions = [
+            Expression(binding.cls, (name,)) == given[name]
+            for name in unique_names(binding.cls, by, given)
+            if given[name] is not None
+        ]
+        names = [by] if isinstance(by, (str, Expression)) else by
+        found = None
+        if len(conditions) == len(names):
+            found = self.objects(binding.cls).where(*conditions).first()
+        if found is None:
+            return self._create(binding.cls, toft_update_policy.ERROR, given)
+        if (key := binding.primary_key) is None:
+            Adding(self._session, policy).update(live(found).single(found), given)
+            return found
+        own = getattr(found, key)
+        if given.get(key, own) != own:
+            raise InvalidArgumentError(
+                f"The {binding.cls.__name__} that is found has the {key} {own!r:.80}, not "
+                f"{given[key]!r:.80}: leave it out, or change the other one first."
+            )
+        return self._create(binding.cls, policy, {**given, key: own})
 
     def insert_many(
         self,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, overload
 
 from . import _values as values
 from .conversions import OwnConversion
 from .errors import InvalidArgumentError, InvalidQueryError, NoSuchPropertyError
+from .schema import no_property, properties_of, uniques
 
 if TYPE_CHECKING:
     from .objects import Object
@@ -789,6 +790,32 @@ def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
     if name._names[1:] or name._is_length or name._quantifier or not _is_of(name, cls):
         raise InvalidArgumentError(f"{name!r} is not a property of {cls.__name__} itself.")
     return name._names[0]
+
+
+def unique_names(
+    cls: type[Object],
+    by: str | Expression[Any] | Sequence[str | Expression[Any]],
+    given: Mapping[str, Any],
+) -> list[str]:
+    """The names of properties that are unique together, each of which has been given."""
+    names = [
+        property_name(cls, each) for each in ([by] if isinstance(by, (str, Expression)) else by)
+    ]
+    properties = properties_of(cls)
+    for name in names:
+        if name not in properties:
+            raise no_property(cls, name)
+        if name not in given:
+            raise InvalidArgumentError(f"upsert by {name} needs the {name} of the object.")
+    known = [[each.name for each in group] for group in uniques(properties.values())]
+    known += [[each.name] for each in properties.values() if each.field.primary_key]
+    if sorted(names) not in map(sorted, known):
+        shown = " and ".join(names)
+        raise InvalidArgumentError(
+            f"{cls.__name__}.{shown} is not unique: declare it with toft.field(unique=True), or "
+            f"several with one text, toft.field(unique={'_'.join(names)!r})."
+        )
+    return names
 
 
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
