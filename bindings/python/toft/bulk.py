@@ -11,6 +11,7 @@ from . import _values as values
 from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
+from .arguments import Model, fields_of
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Calculable, Increment, property_name
 from .inputs import Inputs, as_array, tell_row
@@ -20,9 +21,10 @@ from .rows import Binding, BoundProperty, counter_amount
 if TYPE_CHECKING:
     from .session import Session
 
-Rows = Iterable[Mapping[str, Any] | Object]
+Rows = Iterable[Mapping[str, Any] | Object | Model]
 
 _AT_ONCE = 4096
+ERROR = toft_update_policy.ERROR
 
 
 def insert(session: Session, binding: Binding, policy: int, rows: Any) -> int:
@@ -65,12 +67,12 @@ class _Insertion:
             self.flush()
             Adding(self._session, self._policy).add(row)
             self.number += 1
-        elif isinstance(row, Mapping):
-            names = tuple(row)
+        elif (fields := fields_of(row, updates=self._policy != ERROR)) is not None:
+            names = tuple(fields)
             if names != self._names or len(self._rows) >= _AT_ONCE:
                 self.flush()
                 self._names = names
-            self._rows.append(tuple(row.values()))
+            self._rows.append(tuple(fields.values()))
         else:
             raise TypeMismatchError(f"A row is a mapping or an object, not {row!r:.80}")
 
@@ -126,7 +128,7 @@ class _Insertion:
     ) -> bytearray | None:
         """For each row whether an object exists to be updated; None if no row has one."""
         key = self._binding.primary_key
-        if self._policy == toft_update_policy.ERROR or key is None:
+        if self._policy == ERROR or key is None:
             return None
         inputs = Inputs(self._session, 1, count, self.number)
         for each, (column, mask) in zip(properties, columns):

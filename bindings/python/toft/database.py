@@ -23,7 +23,7 @@ from ._lib import Handle, borrowed, encryption_key_of, library
 from ._position import FrozenPosition, Position
 from ._writing import Writing
 from .adding import Adding
-from .arguments import LinesToRead, properties_given, whole_number
+from .arguments import LinesToRead, Model, properties_given, whole_number
 from .bulk import Rows, insert
 from .collection import Collection
 from .errors import (
@@ -294,18 +294,23 @@ class Realm:
 
     @overload
     def create(
-        self, cls: type[T], values: Mapping[str, Any] | None = None, /, **properties: Any
+        self, cls: type[T], values: Mapping[str, Any] | Model | None = None, /, **properties: Any
     ) -> T: ...
     @overload
     def create(
-        self, cls: ObjectType | str, values: Mapping[str, Any] | None = None, /, **properties: Any
+        self,
+        cls: ObjectType | str,
+        values: Mapping[str, Any] | Model | None = None,
+        /,
+        **properties: Any,
     ) -> Any: ...
     def create(
-        self, cls: Any, values: Mapping[str, Any] | None = None, /, **properties: Any
+        self, cls: Any, values: Mapping[str, Any] | Model | None = None, /, **properties: Any
     ) -> Any:
         """Creates an object:
 
-        `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping.
+        `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping, or as a
+        model of pydantic, all of whose fields are properties.
         """
         given = properties_given(values, properties)
         return self._create(cls, toft_update_policy.ERROR, given)
@@ -314,7 +319,7 @@ class Realm:
     def upsert(
         self,
         cls: type[T],
-        values: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | Model | None = None,
         /,
         *,
         update: Update = "all",
@@ -325,7 +330,7 @@ class Realm:
     def upsert(
         self,
         cls: ObjectType | str,
-        values: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | Model | None = None,
         /,
         *,
         update: Update = "all",
@@ -335,7 +340,7 @@ class Realm:
     def upsert(
         self,
         cls: Any,
-        values: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | Model | None = None,
         /,
         *,
         update: Update = "all",
@@ -348,11 +353,13 @@ class Realm:
         embedded object that was replaced when a later value failed is a new one with the same
         values.
 
+        A model of pydantic gives the fields that it was given, so that a PATCH changes these alone.
+
         `by`: a unique property, or those that are unique together, by which the object is found in
         place of its primary key: `realm.upsert(User, by="email", email="a@b.c", name="Ann")`.
         Without a value there (None) it is a new object.
         """
-        given, policy = properties_given(values, properties), _policy(update)
+        given, policy = properties_given(values, properties, updates=True), _policy(update)
         if by is None:
             return self._create(cls, policy, given)
         return self._upsert_by(self._binding(cls), by, policy, given)
@@ -395,10 +402,10 @@ class Realm:
     ) -> int:
         """Creates an object from each row, all or nothing, and returns the number of rows.
 
-        `rows`: any iterable of mappings or of objects; columns by name, as `results.columns()`
-        returns; or a DataFrame of pandas or polars, whose missing values are None. A property that
-        a row lacks gets its class's default. `update`: as in `add`; rows that update stay when a
-        later one fails, so cancel the transaction then.
+        `rows`: any iterable of mappings, of objects or of models of pydantic; columns by name, as
+        `results.columns()` returns; or a DataFrame of pandas or polars, whose missing values are
+        None. A property that a row lacks gets its class's default. `update`: as in `add`; rows that
+        update stay when a later one fails, so cancel the transaction then.
         """
         return insert(self._session, self._binding(cls), _policy(update), rows)
 
