@@ -29,6 +29,7 @@ from ._lib import handle_count
 from ._lib import version as library_version
 from .conversions import StoredAs
 from .database import CheckReport, CompactionStep, Info, Pin, Realm
+from .dates import date_trunc
 from .dicts import Dict
 from .errors import *  # noqa: F403
 from .errors import FileExistsError as FileExistsError
@@ -110,6 +111,7 @@ __all__ = [
     "__version__",
     "change_key",
     "compact",
+    "date_trunc",
     "delete_files",
     "dry_run",
     "errors",
