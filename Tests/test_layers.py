@@ -4,7 +4,7 @@ Each folder uses only what itself and the folders before it in the order below d
 is one module to the compiler, so it refuses nothing here. One test looks for the names of types in
 the text; another asks the index that the compiler wrote, which knows members, extensions and
 overloads, too. As every folder has its place in one order, no circle goes over two folders. And the
-modules of the Python package import each other in no circle.
+modules of the Python package have one order, too.
 """
 
 import ast
@@ -38,6 +38,34 @@ ORDER = {
     ).split(),
     "ToftShell": "Text Statements Output Run Shell".split(),
     "ToftCLI": "Terminal Commands Demo Modernize .".split(),
+}
+# The modules of the Python package: each imports only those before it.
+PYTHON_ORDER = (
+    "_ffi errors records identifiers timestamps decimals _lib arguments log session "
+    "savepoints transactions _values _position inputs conversions parsing schema "
+    "observe columns expressions dates aggregates _dispatching rows plain notebooks objects "
+    "prepared tables binding adding bulk sources reading _writing "
+    "grouping query collection lists sets dicts _classes database migration opening shared "
+    "__init__"
+).split()
+# The modules that name types of later ones in their annotations, which a type checker alone
+# imports: parts of a session, of an object and of a class refer to each other.
+PYTHON_TYPES = {
+    "session": "_values binding database objects observe query rows savepoints transactions",
+    "savepoints": "objects rows",
+    "transactions": "database",
+    "_position": "query rows",
+    "inputs": "rows",
+    "schema": "objects query",
+    "observe": "rows",
+    "columns": "rows",
+    "expressions": "objects rows",
+    "rows": "objects",
+    "plain": "objects",
+    "notebooks": "objects",
+    "objects": "database dicts lists query sets",
+    "tables": "query",
+    "grouping": "query",
 }
 # The nouns of the Swift API. Their public types may name each other: a realm gives results, and
 # results give their realm.
@@ -136,8 +164,8 @@ def test_no_file_uses_a_declaration_of_a_later_folder() -> None:
     )
 
 
-def python_imports(path: Path) -> set[str]:
-    """The modules of its package that a module imports, anywhere but for a type checker."""
+def python_imports(path: Path) -> tuple[set[str], set[str]]:
+    """The modules of its package that a module imports, anywhere; and for a type checker alone."""
     tree = ast.parse(path.read_text())
     guarded = {
         node
@@ -146,17 +174,34 @@ def python_imports(path: Path) -> set[str]:
         for statement in condition.body
         for node in ast.walk(statement)
     }
-    used: set[str] = set()
+    used: tuple[set[str], set[str]] = set(), set()
     for node in ast.walk(tree):
-        if node not in guarded and isinstance(node, ast.ImportFrom) and node.level == 1:
-            used |= {node.module.split(".")[0]} if node.module else {a.name for a in node.names}
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = {node.module.split(".")[0]} if node.module else {a.name for a in node.names}
+            used[node in guarded].update(names)
     return used
 
 
-def test_the_modules_of_the_python_package_import_each_other_in_no_circle() -> None:
+def test_a_module_of_the_python_package_imports_only_those_below_it() -> None:
     modules = {path.stem: path for path in (ROOT / "bindings/python/toft").glob("*.py")}
-    waiting = {name: python_imports(path) & modules.keys() for name, path in modules.items()}
-    while ready := {name for name, used in waiting.items() if not used & waiting.keys()}:
-        for name in ready:
-            del waiting[name]
-    assert not waiting, {name: sorted(used & waiting.keys()) for name, used in waiting.items()}
+    assert sorted(PYTHON_ORDER) == sorted(modules), "PYTHON_ORDER has each module once"
+    place = {name: index for index, name in enumerate(PYTHON_ORDER)}
+    upward: set[str] = set()
+    upward_types: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        used, types = python_imports(path)
+        upward |= {f"{name} -> {each}" for each in used & place.keys() if place[each] > place[name]}
+        if above := {each for each in types & place.keys() if place[each] > place[name]}:
+            upward_types[name] = above
+    assert not upward
+    assert upward_types == {name: set(above.split()) for name, above in PYTHON_TYPES.items()}
+
+
+def test_no_module_of_the_python_package_uses_what_is_private_to_a_realm() -> None:
+    found = [
+        f"{path.name}:{number}: {line.strip()}"
+        for path in sorted((ROOT / "bindings/python/toft").glob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"\brealm\._[a-z]", line)
+    ]
+    assert not found, "\n".join(["use the session, of which `session` tells:", *found])

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import toft
 from models import ALL
+
+import toft
 from toft import _lib
 
 _ALL_PASSED = pytest.StashKey[bool]()

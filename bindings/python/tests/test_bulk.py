@@ -9,8 +9,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-import toft
 from models import Dog, Everything, Person
+
+import toft
 
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=timezone.utc)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 import toft
 
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Dog, Everything, Person
+
+import toft
 
 
 def in_thread(work: Callable[[], Any]) -> Any:

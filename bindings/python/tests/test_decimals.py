@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import toft
 
 #: The library's arithmetic, as Python's decimal module has it.

@@ -14,8 +14,9 @@ from enum import IntEnum
 from pathlib import Path
 
 import pytest
-import toft
 from test_observe import until
+
+import toft
 from toft.objects import ObjectType
 
 

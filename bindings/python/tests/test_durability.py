@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-import toft
 from models import ALL, Dog
+
+import toft
 
 Runner = Callable[..., Any]
 

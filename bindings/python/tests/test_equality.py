@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+
 import toft
 
 

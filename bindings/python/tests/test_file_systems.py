@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Person
+
+import toft
 
 Runner = Callable[..., Any]
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from things import CLASSES, MIXED, Part, Thing, fill
+
+import toft
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-import toft
 from models import ALL, Dog, Everything, Person
+
+import toft
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork"),

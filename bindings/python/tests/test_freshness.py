@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Dog, Person
+
+import toft
 
 Reading = Callable[[toft.Realm, toft.Results[Dog]], object]
 

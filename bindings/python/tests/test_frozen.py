@@ -7,8 +7,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import toft
 from models import Dog, Person
+
+import toft
 
 
 class Other(toft.Object):

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+
 import toft
 
 LEAST, GREATEST = UUID(int=0), UUID(int=2**128 - 1)

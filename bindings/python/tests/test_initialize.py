@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-import toft
 from conftest import Runner
+
+import toft
 
 KEY = bytes(range(64))
 
@@ -90,8 +91,8 @@ def test_what_may_not_be_done_in_it_is_an_error(tmp_path: Path) -> None:
         realm.commit()
 
     def begin(realm: toft.Realm) -> None:
-        with realm.write():
-            fill(realm)
+        fill(realm)
+        realm.begin_write()
 
     def close(realm: toft.Realm) -> None:
         fill(realm)

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import ALL, Dog, Person
+
+import toft
 
 
 def test_things_outlive_the_realm_that_nobody_holds(path: Path) -> None:
@@ -173,7 +174,7 @@ def test_memory_that_was_lent_is_lent_again(realm: toft.Realm) -> None:
     with realm.write():
         rex = realm.create(Dog, name="Rex")
         use()
-        spare = {*map(id, realm._spare_arguments)}
+        spare = {*map(id, realm._session.writing._spare_arguments)}
         for _ in range(10):
             use()
-        assert {*map(id, realm._spare_arguments)} == spare
+        assert {*map(id, realm._session.writing._spare_arguments)} == spare

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-import toft
 from models import Dog, Everything
+
+import toft
 
 
 @pytest.fixture

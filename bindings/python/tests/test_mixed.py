@@ -15,8 +15,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-import toft
 from test_observe import until
+
+import toft
 
 MOMENT = datetime(2026, 11, 22, 8, 30, 0, 5, tzinfo=timezone.utc)
 SCALARS = [

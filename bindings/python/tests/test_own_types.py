@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
+
 import toft
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toft
 from models import Dog, Everything, Person
+
+import toft
 
 NOON = datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=timezone.utc)
 

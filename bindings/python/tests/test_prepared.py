@@ -5,8 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import toft
 from models import Dog, Person
+
+import toft
 
 
 @pytest.fixture

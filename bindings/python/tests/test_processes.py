@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import toft
 from models import Dog, Person
+
+import toft
 
 Runner = Callable[..., Any]
 

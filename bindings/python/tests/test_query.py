@@ -12,8 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-import toft
 from models import ALL, Dog, Everything, Person
+
+import toft
 
 
 class Note(toft.Object):

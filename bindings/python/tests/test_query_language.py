@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import toft
 
 PAGE = Path(__file__).parents[3] / "Sources/Toft/Toft.docc/QueryLanguage.md"

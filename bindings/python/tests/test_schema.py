@@ -8,8 +8,9 @@ import pydoc
 from typing import Annotated, Any, ClassVar
 
 import pytest
-import toft
 from models import Dog, Everything, Person
+
+import toft
 from toft import _values as values
 from toft.schema import PropertySchema, properties_of
 

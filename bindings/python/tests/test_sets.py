@@ -15,8 +15,9 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-import toft
 from test_observe import until
+
+import toft
 from toft.objects import ObjectType
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+
 import toft
 
 

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import toft
 from models import ALL, Dog
+
+import toft
 
 
 class _Circle:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE
+
 from toft import _lib
 
 PROGRAM = """
