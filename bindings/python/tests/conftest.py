@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from models import ALL
-
 import toft
+from models import ALL
 from toft import _lib
 
 _ALL_PASSED = pytest.StashKey[bool]()

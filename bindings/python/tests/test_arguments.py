@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 Call = Callable[[toft.Realm, "toft.Results[Dog]", Any], object]
 

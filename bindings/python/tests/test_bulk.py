@@ -9,9 +9,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=timezone.utc)
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+import toft
 from conftest import Runner
 from models import ALL, Dog, Person
-
-import toft
 
 
 class Animal(toft.Object):

@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-
 import toft
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 import pytest
-from models import Everything
-
 import toft
+from models import Everything
 
 MOST = 2**63 - 1
 

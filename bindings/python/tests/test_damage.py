@@ -7,10 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import toft
 from damage import change
 from models import Dog
-
-import toft
 from toft import columns
 
 

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Everything, Person
-
 import toft
+from models import ALL, Dog, Everything, Person
 
 
 def in_thread(work: Callable[[], Any]) -> Any:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import toft
 
 #: The library's arithmetic, as Python's decimal module has it.

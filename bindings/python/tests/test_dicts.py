@@ -14,9 +14,8 @@ from enum import IntEnum
 from pathlib import Path
 
 import pytest
-from test_observe import until
-
 import toft
+from test_observe import until
 from toft.objects import ObjectType
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from models import ALL, Dog
-
 import toft
+from models import ALL, Dog
 
 Runner = Callable[..., Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import pytest
-
 import toft
 from toft.errors import error_class
 

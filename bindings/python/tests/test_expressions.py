@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Person
-
 import toft
+from models import ALL, Person
 
 Runner = Callable[..., Any]
 

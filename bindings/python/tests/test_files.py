@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from things import CLASSES, MIXED, Part, Thing, fill
-
 import toft
+from things import CLASSES, MIXED, Part, Thing, fill
 
 
 @pytest.fixture

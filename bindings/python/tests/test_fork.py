@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Everything, Person
-
 import toft
+from models import ALL, Dog, Everything, Person
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork"),

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 Reading = Callable[[toft.Realm, toft.Results[Dog]], object]
 

@@ -7,9 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 
 
 class Other(toft.Object):

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-
 import toft
 from toft.aggregates import average, count
 from toft.aggregates import max as max_of

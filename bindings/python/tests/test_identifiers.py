@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-
 import toft
 
 LEAST, GREATEST = UUID(int=0), UUID(int=2**128 - 1)

@@ -7,9 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE
-
 import toft
+from conftest import PACKAGE
 from toft.records import Record
 
 LATER = [

@@ -6,9 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from conftest import Runner
-
 import toft
+from conftest import Runner
 
 KEY = bytes(range(64))
 

@@ -16,7 +16,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-
 import toft
 from toft import _lib
 

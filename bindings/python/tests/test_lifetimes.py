@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 
 def test_things_outlive_the_realm_that_nobody_holds(path: Path) -> None:

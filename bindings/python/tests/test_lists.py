@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from models import Dog, Everything
-
 import toft
+from models import Dog, Everything
 
 
 @pytest.fixture

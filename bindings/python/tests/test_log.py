@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import toft
 from conftest import Runner
 from models import ALL
-
-import toft
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from test_observe import until
-
 import toft
+from test_observe import until
 
 MOMENT = datetime(2026, 11, 22, 8, 30, 0, 5, tzinfo=timezone.utc)
 SCALARS = [

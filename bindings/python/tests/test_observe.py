@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 Runner = Callable[..., object]
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-
 import toft
 
 

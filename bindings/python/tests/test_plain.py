@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 
 NOON = datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=timezone.utc)
 

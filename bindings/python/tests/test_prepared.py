@@ -5,9 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 
 
 @pytest.fixture

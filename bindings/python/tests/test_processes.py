@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 
 Runner = Callable[..., Any]
 

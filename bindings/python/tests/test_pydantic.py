@@ -6,7 +6,6 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
-
 import toft
 
 pydantic = pytest.importorskip("pydantic")

@@ -12,9 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Everything, Person
-
 import toft
+from models import ALL, Dog, Everything, Person
 
 
 class Note(toft.Object):

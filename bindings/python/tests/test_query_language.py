@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import toft
 
 PAGE = Path(__file__).parents[3] / "Sources/Toft/Toft.docc/QueryLanguage.md"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-
 import toft
 from toft import _values as values
 

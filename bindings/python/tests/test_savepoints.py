@@ -7,9 +7,8 @@ import random
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 
 def names(realm: toft.Realm) -> list[str]:

@@ -10,9 +10,8 @@ import os
 import time
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 from toft import _ffi, _lib
 
 

@@ -8,9 +8,8 @@ import pydoc
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 from toft import _values as values
 from toft.schema import PropertySchema, properties_of
 

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from conftest import PACKAGE
-
 import toft
+from conftest import PACKAGE
 
 CLIENTS, SALES = 32, 6
 STOCK = CLIENTS * SALES // 2

@@ -15,9 +15,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from test_observe import until
-
 import toft
+from test_observe import until
 from toft.objects import ObjectType
 
 

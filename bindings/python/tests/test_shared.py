@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 from toft import shared
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-
 import toft
 
 

@@ -7,9 +7,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from models import ALL, Dog
-
 import toft
+from models import ALL, Dog
 
 
 class _Circle:

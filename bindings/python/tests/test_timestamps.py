@@ -9,7 +9,6 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-
 import toft
 
 NOW = datetime(2026, 11, 28, 12, 30, tzinfo=timezone.utc)

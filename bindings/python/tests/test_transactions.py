@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 from toft import _writing
 
 Runner = Callable[..., Any]

@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import toft
 import typed_program
 from conftest import PACKAGE
-
-import toft
 
 
 def mypy(*arguments: object) -> subprocess.CompletedProcess[str]:

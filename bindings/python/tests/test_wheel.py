@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE
-
 from toft import _lib
 
 PROGRAM = """
