@@ -308,7 +308,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session/Session+Touched.swift",
+        "Sources/ToftEngine/Session/TouchedKeys.swift",
         """\
         case .inserted, .erased: add(effect.key, count: effect.count)
 """,
@@ -318,15 +318,15 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session/Session+Touched.swift",
+        "Sources/ToftEngine/Session/Session.swift",
         """\
-        guard position.schema === schema, let owner = schema.anyClass(id: classID),
-            position.writing.map({ $0.number > cancelledNumber }) ?? true
+        guard mark.schema === schema, let owner = schema.anyClass(id: classID),
+            mark.writing.map({ $0.number > position.cancelledNumber }) ?? true
 """,
         """\
-        guard position.schema === schema, let owner = schema.anyClass(id: classID),
-            position.writing.map({
-                $0.number > cancelledNumber || Mutant.isOn(.cancelledFollowed)
+        guard mark.schema === schema, let owner = schema.anyClass(id: classID),
+            mark.writing.map({
+                $0.number > position.cancelledNumber || Mutant.isOn(.cancelledFollowed)
             }) ?? true
 """,
     ),

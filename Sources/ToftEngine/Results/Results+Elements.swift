@@ -43,7 +43,7 @@ extension Results {
 
     /// Whether the source of the results still exists, for any thread.
     package var isValidElsewhere: Bool {
-        session.shared.withLock { shared in
+        session.identity.shared.withLock { shared in
             guard let view = shared.view else { return false }
             return shared.isWriting || (try? definition.isGone(in: view)) == false
         }
