@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = {
     "ToftPlatform": "System Memory Locks Processes Threads Files".split(),
     "ToftStorage": (
-        "Bytes Format Cipher Mapping Pager Node Tree TreeWrite List Cluster TableWrite "
-        "Log Sharing Durability Transaction Check Copy Opening Salvage"
+        "Bytes Format Cipher Mapping PageSets Pager Node Tree TreeWrite List Cluster ClusterWrite "
+        "TableWrite Log Sharing Durability Transaction Check Copy Opening Salvage"
     ).split(),
     "ToftModel": (
-        "Decimal Value Schema StoredSchema SchemaPlan Handles Object Collection Index "
+        "Decimal Value Encoding Schema StoredSchema SchemaPlan Handles Object Check "
         "Buffer Write SchemaWrite Salvage"
     ).split(),
     "ToftQuery": "Text Syntax Bound Bind Plan Batch Nodes Run".split(),

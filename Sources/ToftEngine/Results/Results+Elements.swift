@@ -245,7 +245,7 @@ extension Results {
         }
         return try model { () throws(ModelError) in
             try session.view.property(
-                PropertyRef(classID: ref.owner.classID, property: ref.property))
+                ref.propertyRef)
         }
     }
 }

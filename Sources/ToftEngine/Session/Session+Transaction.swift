@@ -104,7 +104,7 @@ extension Session {
             throw EngineError(error)
         }
         guard committed.version != base.snapshot.version,
-            let view = committed.snapshot.flatMap({ try? ModelView($0, committedBy: ending) })
+            let view = committed.snapshot.flatMap({ try? ending.committedView($0) })
         else {
             // Nothing was changed; or the version that was made can't be pinned now, and the
             // session finds it when it next moves.

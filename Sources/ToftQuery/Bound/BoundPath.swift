@@ -45,17 +45,6 @@ package enum PathStep: Hashable, Sendable {
     }
 }
 
-/// A property of a class.
-package struct PropertyRef: Hashable, Sendable {
-    package var classID: ClassID
-    package var propertyID: PropertyID
-
-    init(classID: ClassID, propertyID: PropertyID) {
-        self.classID = classID
-        self.propertyID = propertyID
-    }
-}
-
 /// One place in a list.
 package enum ListPosition: Hashable, Sendable {
     case index(Int)
