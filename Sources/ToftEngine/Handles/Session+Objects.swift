@@ -185,15 +185,6 @@ extension Session {
     private func note(_ isNew: Bool, _ owner: ClassHandle) {
         if isNew { noteCreation(of: owner) } else { noteUnread() }
     }
-
-    /// Deletes all objects of some classes, all or nothing.
-    package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
-        var owners: [ClassHandle] = []
-        for id in ids { owners.append(try classHandle(id)) }
-        let transaction = try writing()
-        try model { () throws(ModelError) in try transaction.eraseAll(owners) }
-        noteUnread()
-    }
 }
 
 // MARK: Checks

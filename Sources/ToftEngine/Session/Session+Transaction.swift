@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 package import ToftStorage
 
 extension Session {
@@ -160,6 +160,15 @@ extension Session {
         }
         identity.advanceEpoch()
         return transaction
+    }
+
+    /// Deletes all objects of some classes, all or nothing.
+    package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
+        var owners: [ClassHandle] = []
+        for id in ids { owners.append(try classHandle(id)) }
+        let transaction = try writing()
+        try model { () throws(ModelError) in try transaction.eraseAll(owners) }
+        noteUnread()
     }
 
     // MARK: Moving forward
