@@ -1,4 +1,5 @@
-// Tests: Statement.swift, StatementParser.swift, StatementReader.swift, DotCommand.swift
+// Tests: Statement.swift, StatementParser.swift, StatementReader.swift, DotCommand.swift,
+// HyphenatedNames.swift
 import Testing
 import ToftEngine
 import ToftQuery
