@@ -22,11 +22,11 @@ struct Statistics {
     func json() throws(EngineError) -> JSONValue {
         let count = JSONValue.count(try results.count)
         if property.isCollection || property.type == .linkingObjects {
-            let empty = try count(where: "\(property.name).@count", "$K0 == 0")
+            let empty = try number(where: "\(property.name).@count", "$K0 == 0")
             return .object([("count", count), ("empty", .count(empty))])
         }
         if property.type == .mixed || property.type == .data {
-            let nulls = try count(where: property.name, "$K0 == nil")
+            let nulls = try number(where: property.name, "$K0 == nil")
             return .object([("count", count), ("nulls", .count(nulls))])
         }
         let groups = try results.groups(by: [property.name]).compactMap { group in
@@ -48,7 +48,7 @@ struct Statistics {
     }
 
     /// The number of results that pass a condition on a path.
-    private func count(where path: String, _ condition: String) throws(EngineError) -> Int {
+    private func number(where path: String, _ condition: String) throws(EngineError) -> Int {
         try results.filter(condition, arguments: [.value(.string(path))]).count
     }
 
