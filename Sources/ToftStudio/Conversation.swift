@@ -401,18 +401,21 @@ package final class Conversation {
     private func find(_ json: JSONValue) throws(EngineError) -> JSONValue {
         let session = try session(json), text = try json.text("text")
         let owner = try session.classHandle(named: try json.text("class"))
-        var conditions: [String] = []
+        var conditions: [String] = [], arguments: [QueryArgument] = [.value(.string(text))]
         for property in owner.visibleProperties where !property.isCollection {
             if property.type == .string {
-                conditions.append("\(property.name) CONTAINS[c] $0")
+                conditions.append("$K\(arguments.count) CONTAINS[c] $0")
             } else if property.isPrimaryKey, property.type == .int, let number = Int64(text) {
-                conditions.append("\(property.name) == \(number)")
+                conditions.append("$K\(arguments.count) == \(number)")
+            } else {
+                continue
             }
+            arguments.append(.value(.string(property.name)))
         }
         var results = try session.results(of: owner.id)
         if !text.isEmpty, !conditions.isEmpty {
             results = try results.filter(
-                conditions.joined(separator: " OR "), arguments: [.value(.string(text))])
+                conditions.joined(separator: " OR "), arguments: arguments)
         }
         let writer = CellWriter(session: session, limits: .table)
         var found: [JSONValue] = []

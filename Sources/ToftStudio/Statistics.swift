@@ -22,11 +22,11 @@ struct Statistics {
     func json() throws(EngineError) -> JSONValue {
         let count = JSONValue.count(try results.count)
         if property.isCollection || property.type == .linkingObjects {
-            let empty = try results.filter("\(property.name).@count == 0").count
+            let empty = try number(where: "\(property.name).@count", "$K0 == 0")
             return .object([("count", count), ("empty", .count(empty))])
         }
         if property.type == .mixed || property.type == .data {
-            let nulls = try results.filter("\(property.name) == nil").count
+            let nulls = try number(where: property.name, "$K0 == nil")
             return .object([("count", count), ("nulls", .count(nulls))])
         }
         let groups = try results.groups(by: [property.name]).compactMap { group in
@@ -45,6 +45,11 @@ struct Statistics {
         members.append(("top", try top(of: present)))
         members.append(("bins", histogram(of: present)))
         return .object(members)
+    }
+
+    /// The number of results that pass a condition on a path.
+    private func number(where path: String, _ condition: String) throws(EngineError) -> Int {
+        try results.filter(condition, arguments: [.value(.string(path))]).count
     }
 
     private func addNumbers(to members: inout [(String, JSONValue)]) throws(EngineError) {

@@ -84,9 +84,10 @@ final class Page {
     /// The next event of a name, when it has come.
     func event(_ name: String) -> JSONValue {
         while true {
+            // An answer that was waited for may have taken the wake.
+            conversation.dispatch()
             if let found = inbox.take({ $0.member("event")?.string == name }) { return found }
             inbox.news.wait()
-            conversation.dispatch()
         }
     }
 

@@ -113,16 +113,16 @@ export class QueryBox {
         const text = this.input.value, caret = this.input.selectionStart;
         const before = text.slice(0, caret);
         const isInText = (before.match(/'/g) ?? []).length % 2 === 1;
-        const path = isInText ? "" : before.match(/[@\p{L}_][\p{L}\d_.@$[\]-]*$/u)?.[0] ?? "";
+        const path = isInText ? "" : before.match(/[@\p{L}_](?:[\p{L}\d_.@$[\]-]|\\ )*$/u)?.[0] ?? "";
         if (!path) return this.#close();
         const steps = path.split("."), last = steps.pop();
         let owner = this.owner, property = null;
         for (const step of steps) {
-            property = owner?.properties.find(({ name }) => name === step);
+            property = owner?.properties.find(({ name }) => written(name) === step);
             owner = property?.target ? this.classOf(property.target) : null;
         }
         const isMany = property && (property.collection || property.type === "inverse link");
-        const names = [...(owner?.properties ?? []).map(({ name }) => name), ...(steps.length && isMany ? aggregates : [])];
+        const names = [...(owner?.properties ?? []).map(({ name }) => written(name)), ...(steps.length && isMany ? aggregates : [])];
         const candidates = steps.length ? names : [...names, ...words, ...endings];
         const lower = last.toLowerCase();
         this.#found = candidates.filter((each) => each.toLowerCase().startsWith(lower) && each !== last).slice(0, 12);
@@ -173,10 +173,14 @@ export class QueryBox {
     }
 }
 
+/** A name as queries spell it. */
+function written(name) { return name.replaceAll(" ", "\\ "); }
+
 function example(owner) {
     const property = owner.properties.find(({ type, collection }) => !collection && ["int", "double", "string"].includes(type));
     if (!property) return "TRUEPREDICATE LIMIT(10)";
-    return property.type === "string" ? `${property.name} CONTAINS[c] 'a'` : `${property.name} > 10`;
+    const name = written(property.name);
+    return property.type === "string" ? `${name} CONTAINS[c] 'a'` : `${name} > 10`;
 }
 
 /** The index in UTF-16 of an offset in UTF-8. */
