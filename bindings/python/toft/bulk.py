@@ -11,6 +11,7 @@ from . import _values as values
 from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
+from .arrow import Incoming, is_stream
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Increment, property_name
 from .inputs import Inputs, as_array, tell_row
@@ -27,6 +28,12 @@ _AT_ONCE = 4096
 
 def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
     """Creates an object from each row, all or nothing. Returns the number of rows."""
+    if is_stream(rows):
+        incoming = Incoming(binding, rows)
+        if incoming.is_plain:
+            return incoming.insert(realm, policy)
+        if hasattr(rows, "to_pydict"):  # pyarrow
+            rows = rows.to_pydict()
     insertion = _Insertion(realm, binding, policy)
     try:
         with realm._savepoint():

@@ -646,9 +646,15 @@ class Realm:
     @overload
     def object(self, cls: ObjectType | str, primary_key: Any) -> Any: ...
     def object(self, cls: ObjectType | str, primary_key: Any) -> Any:
-        """The object with this primary key, or None."""
+        """The object with this primary key, or None. In a class without one it is the object's own
+        key, which columns and dictionaries have in its place.
+        """
         self._freshen()
         binding = self._binding(cls)
+        if binding.primary_key is None and type(primary_key) is int:
+            is_key = -(2**63) <= primary_key < 2**63
+            found = Single.following(binding, primary_key) if is_key else None
+            return found and live_object(binding.cls, found)
         address = ctypes.c_void_p()
         with self._asking() as arguments:
             arguments.add(binding.stored_key(primary_key), self)
