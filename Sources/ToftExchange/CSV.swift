@@ -8,7 +8,7 @@ enum CSV {
     /// A field, and whether it was quoted.
     typealias Field = (text: String, isQuoted: Bool)
 
-    /// What stands between fields, unless a file has something else there.
+    /// The byte between fields, unless a file has another one there.
     static let comma = UInt8(ascii: ",")
 
     /// The names in the first record.

@@ -212,6 +212,11 @@ extension ArrowInput {
         guard 0...most ~= array.length, 0...most ~= array.offset else {
             throw damaged("it has the length \(array.length) and the offset \(array.offset)")
         }
+        let (room, overflows) = (array.length + array.offset).multipliedReportingOverflow(
+            by: Int64(format.valueSize))
+        guard !overflows, room <= 2 * most else {
+            throw damaged("its \(array.length) rows of '\(field.formatText)' fit nowhere")
+        }
         var bufferCount = format.bufferCount
         if case .view = format { bufferCount = max(bufferCount, Int(clamping: array.n_buffers)) }
         guard Int64(bufferCount) == array.n_buffers, bufferCount < 1 << 24 else {

@@ -27,6 +27,14 @@ package indirect enum ArrowFormat {
     case structure
     case map
 
+    /// Bytes or elements of each value of a type of one size, otherwise 1.
+    package var valueSize: Int {
+        switch self {
+        case .fixed(let size), .fixedList(let size): size
+        default: 1
+        }
+    }
+
     /// Number of buffers; the least one for views.
     package var bufferCount: Int {
         switch self {
@@ -91,7 +99,7 @@ package indirect enum ArrowFormat {
             }
             return .fixedList(size)
         case "d":
-            guard 2...3 ~= numbers.count, let scale = numbers[1], abs(scale) <= 76,
+            guard 2...3 ~= numbers.count, let scale = numbers[1], -76...76 ~= scale,
                 let bits = numbers.count == 3 ? numbers[2] : 128, [32, 64, 128].contains(bits)
             else { return nil }
             return .decimal(bytes: bits / 8, scale: scale)
@@ -143,7 +151,7 @@ package final class ArrowInput {
     private let dictionary: ArrowInput?
 
     /// - Parameters:
-    ///   - length, offset: not negative, together at most 2^46.
+    ///   - length, offset: not negative, together at most 2^46, and times the size of a value, too.
     ///   - buffers: as many as the format has; those of values are not nil if there are values.
     package init(
         _ field: ArrowInputField, _ format: ArrowFormat, length: Int, offset: Int,

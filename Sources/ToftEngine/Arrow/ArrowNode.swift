@@ -366,6 +366,8 @@ final class ArrowCollectionColumn: ArrowColumn, ArrowWholeColumn {
                 validity.mark(position)
             }
             offsets.append(Int64(found.count))
+            reading.budget.add(found.count - Int(offsets[offsets.count - 2]), of: 16)
+            if reading.budget.isExceeded, keys.count > 1 { return }
         }
         column.begin(found.count)
         for (position, json) in found.enumerated() {

@@ -610,6 +610,7 @@ class ArrowTests(unittest.TestCase):
             (mismatch, "Thing.place", [ints("place", [5])]),
             (invalid, "UTF-8", one("title", "u", None, struct.pack("=2i", 0, 1), b"\xff")),
             ("TOFT_ERROR_UNSUPPORTED", "tDs", one("count", "tDs", None, struct.pack("=q", 5))),
+            ("TOFT_ERROR_UNSUPPORTED", "d:9,-9", one("price", f"d:9,{-(2**63)}", None, bytes(16))),
             ("TOFT_ERROR_UNSUPPORTED", "+ud:1", one("anything", "+ud:1", None)),
             ("TOFT_ERROR_NO_SUCH_PROPERTY", "titel|Did you mean 'title'?", [texts("titel", ["x"])]),
             ("TOFT_ERROR_NULL_NOT_ALLOWED", "Row 0: |must", [texts("must", [None])]),
@@ -629,6 +630,10 @@ class ArrowTests(unittest.TestCase):
         for words, columns in (
             ("length -1", spoiled(length=-1)),
             ("offset -1", spoiled(offset=-1)),
+            (
+                "fit nowhere",
+                [ids, Column("picture", f"w:{1 << 30}", 1 << 40, None, b"", offset=1 << 40)],
+            ),
             (f"offset {2**62}", spoiled(offset=2**62)),
             ("has 3 rows and 'count' in it 1|2 rows and 'count' in it 1", spoiled(length=1)),
             ("3 buffers", spoiled(n_buffers=3)),

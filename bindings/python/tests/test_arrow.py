@@ -118,7 +118,7 @@ def test_duckdb_takes_results_as_they_are(items: toft.Realm) -> None:
     found = items.objects(Item)
     connection = duckdb.connect()
     connection.register("found", found)
-    assert connection.sql("SELECT id, \"at\", price, maker FROM found ORDER BY id").fetchall() == [
+    assert connection.sql('SELECT id, "at", price, maker FROM found ORDER BY id').fetchall() == [
         (1, NOON, Decimal("1.50"), "Acme"),
         (2, None, Decimal("-2.00"), None),
     ]
