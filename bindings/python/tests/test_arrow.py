@@ -303,6 +303,7 @@ def test_paths_that_are_no_columns_are_refused(items: toft.Realm) -> None:
         (toft.NoSuchPropertyError, "title.x"),
         (toft.TypeMismatchError, "makers.name"),
         (toft.TypeMismatchError, "labels"),
+        (toft.TypeMismatchError, Item.scores["x"]),
         (toft.TypeMismatchError, "next.anything"),
     ):
         for read in (results.lists, results.columns, results.to_pandas, results.to_polars):
