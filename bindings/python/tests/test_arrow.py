@@ -59,6 +59,19 @@ class Item(toft.Object):
     scores: dict[str, float]
 
 
+class Level(Enum):
+    LOW = 1
+    HIGH = 2
+
+
+class Entry(toft.Object):
+    id: int = toft.field(primary_key=True)
+    level: Level
+    day: date | None
+    key: str = toft.field(default_factory=lambda: "made")
+    name: str = toft.field(name="title", default="none")
+
+
 CLASSES = [Item, Maker, Shop, Address]
 
 
@@ -104,12 +117,12 @@ def test_key_paths_become_columns_of_polars_pandas_and_duckdb(items: toft.Realm)
     results = items.objects(Item).sort("-id")
     flat = results.to_arrow("id", "maker.country", Item.next.title, "address.street")
     expected = [(2, None, "é", None), (1, "DE", None, "Main")]
-    assert polars.from_arrow(flat).rows() == expected
+    assert polars.DataFrame(flat).rows() == expected
     assert duckdb.sql("FROM flat").fetchall() == expected
     frame = pyarrow.table(flat).to_pandas()
     assert frame["id"].tolist() == [2, 1] and frame["maker.country"].tolist()[1] == "DE"
     names = ["id", "maker.country", "next.title", "address.street"]
-    assert list(frame.columns) == names == polars.from_arrow(flat).columns
+    assert list(frame.columns) == names == polars.DataFrame(flat).columns
     assert "maker.country" in repr(flat)
 
 
@@ -135,7 +148,7 @@ def test_texts_that_repeat_are_categories(items: toft.Realm) -> None:
     frame = table.to_pandas()
     assert str(frame["colour"].dtype) == "category"
     assert frame["colour"].value_counts().to_dict() == {"red": 1_000, "green": 1_000}
-    assert polars.from_arrow(table)["colour"].cast(polars.String).to_list()[:2] == ["red", "green"]
+    assert polars.DataFrame(table)["colour"].cast(polars.String).to_list()[:2] == ["red", "green"]
 
 
 def test_a_parquet_file_goes_there_and_back(items: toft.Realm, tmp_path: Path) -> None:
@@ -147,8 +160,8 @@ def test_a_parquet_file_goes_there_and_back(items: toft.Realm, tmp_path: Path) -
         with realm.write():
             assert realm.insert_many(Maker, parquet.read_table(tmp_path / "makers")) == 2
             assert realm.insert_many(Item, parquet.read_table(tmp_path / "items")) == 2
-        before = items.objects(Item).to_dicts(depth=1)
-        after = realm.objects(Item).to_dicts(depth=1)
+        before = items.objects(Item).to_dicts()
+        after = realm.objects(Item).to_dicts()
         for each in before:
             each["shop"] = None
         assert after == before
@@ -183,17 +196,6 @@ def test_rows_of_a_table_update_objects(items: toft.Realm) -> None:
 
 
 def test_defaults_and_types_of_the_programs_own_are_kept(path: Path) -> None:
-    class Level(Enum):
-        LOW = 1
-        HIGH = 2
-
-    class Entry(toft.Object):
-        id: int = toft.field(primary_key=True)
-        level: Level
-        day: date | None
-        key: str = toft.field(default_factory=lambda: "made")
-        name: str = toft.field(name="title", default="none")
-
     with toft.open(path, [Entry]) as realm, realm.write():
         days = pyarrow.array([date(2024, 2, 29), None])
         realm.insert_many(Entry, pyarrow.table({"id": [1, 2], "day": days, "key": ["a", "b"]}))

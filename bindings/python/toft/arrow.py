@@ -105,7 +105,7 @@ def _open(results: Handle, paths: Iterable[str]) -> _Stream:
 
 
 class ArrowTable:
-    """Columns of results for libraries that read Arrow: `polars.from_arrow(table)`,
+    """Columns of results for libraries that read Arrow: `polars.DataFrame(table)`,
     `pyarrow.table(table)`, `duckdb.from_arrow(table)`. Each reading gives the results as they are
     then.
     """

@@ -304,7 +304,7 @@ class Results(Collection[T], Generic[T]):
         return write_csv(self, binding, named, file, progress)
 
     def to_arrow(self, *paths: str | Expression[Any]) -> ArrowTable:
-        """Columns for any library that reads Arrow: `polars.from_arrow(flights.to_arrow("id",
+        """Columns for any library that reads Arrow: `polars.DataFrame(flights.to_arrow("id",
         "plane.manufacturer"))`, `pyarrow.table(...)`, `duckdb.sql("FROM table")`. `paths`:
         properties, also behind to-one links; by default all that are stored. Links are primary
         keys, or `_key` where there is none, collections are lists and maps, embedded objects
