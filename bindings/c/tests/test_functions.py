@@ -21,6 +21,7 @@ import time
 import unittest
 import uuid
 
+from arrow import Producer, Stream, Table, texts
 from calls import (
     HEADER,
     LIBRARY,
@@ -2523,6 +2524,19 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_columns", realm, person, *given, 5, ctypes.byref(column), 1)
         self.assertEqual((list(ages), list(ages_null)), ([61, 52, 0, 0, 47], [0, 0, 1, 1, 0]))
         check("toft_realm_columns", realm, person, None, None, 0, ctypes.byref(column), 1)
+
+    def test_a_table_of_arrow_goes_out_and_comes_in(self):
+        realm, person = self.world.realm, self.world.person
+        stream, paths = Stream(), (S.toft_string * 1)(text("name"))
+        check("toft_results_arrow_stream", self.world.results, paths, 1, ctypes.byref(stream))
+        self.assertEqual(Table(stream).columns, {"name": ["Ada", "Grace", "Edsger"]})
+        given = Producer([texts("name", ["Barbara"]), texts("boss", ["Ada"])])
+        address, rows = ctypes.byref(given.stream), ctypes.c_uint64()
+        check("toft_realm_begin_write", realm, None)
+        arguments = realm, person, E.TOFT_UPDATE_ERROR, address, None, None, 0
+        check("toft_realm_create_from_arrow", *arguments, ctypes.byref(rows))
+        check("toft_realm_cancel", realm)
+        self.assertEqual((rows.value, given.is_released), (1, True))
 
     def test_aggregates_are_those_of_python(self):
         ages, age = [52, 47, 61], self.world.keys["age"]

@@ -126,9 +126,9 @@ def test_key_paths_become_columns_of_polars_pandas_and_duckdb(items: toft.Realm)
     assert "maker.country" in repr(flat)
 
 
-def test_duckdb_takes_results_as_they_are(items: toft.Realm) -> None:
+def test_duckdb_takes_a_table_on_threads_of_its_own(items: toft.Realm) -> None:
     duckdb = pytest.importorskip("duckdb")
-    found = items.objects(Item)
+    found = items.objects(Item).to_arrow()
     connection = duckdb.connect()
     connection.register("found", found)
     assert connection.sql('SELECT id, "at", price, maker FROM found ORDER BY id').fetchall() == [
@@ -256,6 +256,18 @@ def test_a_stream_shows_its_version_on_any_thread_after_its_realm(items: toft.Re
     items.close()
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(reader.read_all().to_pydict()))
+    thread.start()
+    thread.join()
+    assert found == [{"id": [1, 2]}]
+
+
+def test_a_table_goes_to_any_thread_and_shows_the_moment_of_its_making(items: toft.Realm) -> None:
+    table = items.objects(Item).to_arrow("id")
+    with items.write():
+        items.delete_all(Item)
+        assert pyarrow.table(items.objects(Item).to_arrow("id")).num_rows == 0
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(pyarrow.table(table).to_pydict()))
     thread.start()
     thread.join()
     assert found == [{"id": [1, 2]}]

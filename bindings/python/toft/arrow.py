@@ -106,8 +106,7 @@ def _open(results: Handle, paths: Iterable[str]) -> _Stream:
 
 class ArrowTable:
     """Columns of results for libraries that read Arrow: `polars.DataFrame(table)`,
-    `pyarrow.table(table)`, `duckdb.from_arrow(table)`. Each reading gives the results as they are
-    then.
+    `pyarrow.table(table)`, `duckdb.sql("FROM flights")`. See `Results.to_arrow`.
     """
 
     def __init__(self, realm: Realm, results: Handle, paths: list[str]) -> None:

@@ -75,7 +75,9 @@ def _steps(binding: Binding, names: Iterable[str]) -> list[BoundProperty]:
     steps: list[BoundProperty] = []
     for name in names:
         if steps and not steps[-1].target:
-            raise TypeMismatchError(f"{steps[-1].name} has no column: it holds more than one value.")
+            raise TypeMismatchError(
+                f"{steps[-1].name} has no column: it holds more than one value."
+            )
         if steps:
             binding = binding.realm._binding_of_key(steps[-1].target)
         steps.append(binding.property(name))

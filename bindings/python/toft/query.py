@@ -309,11 +309,17 @@ class Results(Collection[T], Generic[T]):
         properties, also behind to-one links; by default all that are stored. Links are primary
         keys, or `_key` where there is none, collections are lists and maps, embedded objects
         structs. Batches of 65,536 rows are read as the library asks for them, so results of any
-        size pass through little memory. A library takes results themselves, too, with all their
-        properties.
+        size pass through little memory.
+
+        The table shows the results of this call, on any thread, and pins their version as long as
+        it lives; within a write transaction those of each reading. A library takes results
+        themselves, too, with all their properties, if it asks on their thread: DuckDB does not
+        always.
         """
         self._objects_only()
-        return ArrowTable(self._realm, self._handle, [self._path(path)[0] for path in paths])
+        names = [self._path(path)[0] for path in paths]
+        shown = self if self._realm.is_writing else self.freeze()
+        return ArrowTable(shown._realm, shown._handle, names)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """`to_arrow` by Arrow's PyCapsule interface."""
