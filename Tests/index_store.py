@@ -22,7 +22,6 @@ class Symbol:
     identity: str
     name: str
     is_extension: bool
-    is_public_type: bool
 
 
 @dataclass
@@ -64,13 +63,10 @@ _FUNCTIONS = {
     "symbol_get_usr": (_Text, [_POINTER]),
     "symbol_get_name": (_Text, [_POINTER]),
     "symbol_get_kind": (ctypes.c_int, [_POINTER]),
-    "symbol_get_properties": (ctypes.c_uint64, [_POINTER]),
 }
 _RECORD = 2  # a unit's dependency that holds the occurrences of a file
 _DEFINITION, _REFERENCE = 1 << 1, 1 << 2
 _EXTENSION = 9
-_TYPES = {5, 6, 7, 8, 11}  # enumeration, structure, class, protocol, type alias
-_ACCESS, _PUBLIC = 0b111 << 17, 0b110 << 17
 
 
 def _library() -> ctypes.CDLL:
@@ -172,10 +168,8 @@ class IndexStore:
 
     def _symbol(self, address: object) -> Symbol:
         kind = self._call("symbol_get_kind", address)
-        access = self._call("symbol_get_properties", address) & _ACCESS
         return Symbol(
             str(self._call("symbol_get_usr", address)),
             str(self._call("symbol_get_name", address)),
             kind == _EXTENSION,
-            kind in _TYPES and access == _PUBLIC,
         )

@@ -308,7 +308,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session/Session+Touched.swift",
+        "Sources/ToftEngine/Session/TouchedKeys.swift",
         """\
         case .inserted, .erased: add(effect.key, count: effect.count)
 """,
@@ -318,20 +318,20 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session/Session+Touched.swift",
+        "Sources/ToftEngine/Session/Session.swift",
         """\
-        guard position.schema === schema, let owner = schema.anyClass(id: classID),
-            position.writing.map({ $0.number > cancelledNumber }) ?? true
+        guard mark.schema === schema, let owner = schema.anyClass(id: classID),
+            mark.writing.map({ $0.number > position.cancelledNumber }) ?? true
 """,
         """\
-        guard position.schema === schema, let owner = schema.anyClass(id: classID),
-            position.writing.map({
-                $0.number > cancelledNumber || Mutant.isOn(.cancelledFollowed)
+        guard mark.schema === schema, let owner = schema.anyClass(id: classID),
+            mark.writing.map({
+                $0.number > position.cancelledNumber || Mutant.isOn(.cancelledFollowed)
             }) ?? true
 """,
     ),
     Edit(
-        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
+        "Sources/ToftStorage/ClusterWrite/ClusterEditor.swift",
         """\
         base.storeUInt8(Int(text.tag), at: slice.start &+ slice.geometry.tags &+ code)
 """,
@@ -352,7 +352,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Value/KeyBytes.swift",
+        "Sources/ToftModel/Encoding/KeyBytes.swift",
         """\
         let isLong = text.count > Self.textLimit
 """,
@@ -469,7 +469,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Value/MixedFormat+Links.swift",
+        "Sources/ToftModel/Encoding/MixedFormat+Links.swift",
         """\
         case .scalar(.link(let target)) where isDeleted(target):
 """,
@@ -508,7 +508,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Value/MixedOrder.swift",
+        "Sources/ToftModel/Encoding/MixedOrder.swift",
         """\
         case (let left?, nil): return Decimal128.order(of: left, to: other.exact)
 """,
@@ -521,7 +521,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Collection/NestedCollection.swift",
+        "Sources/ToftModel/Encoding/MixedFormat+Links.swift",
         """\
         if collection.id == id { return true }
 """,
@@ -599,7 +599,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
+        "Sources/ToftStorage/ClusterWrite/ClusterEditor.swift",
         """\
         if value > Int64(bitPattern: slice.high) {
 """,
@@ -618,7 +618,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
+        "Sources/ToftStorage/ClusterWrite/ClusterEditor.swift",
         """\
         let code = slice.textCount &+ 1
 """,
@@ -628,7 +628,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/TableWrite/ListCodes.swift",
+        "Sources/ToftStorage/ClusterWrite/ListCodes.swift",
         """\
             case .cell: elements.append(0)
 """,

@@ -1,6 +1,6 @@
 // Tests: ToftEngine/Configuration.swift, Database.swift, Database+Files.swift,
 // EngineError+Model.swift, Initialization.swift, Notifier.swift, SchemaDifference.swift,
-// Session+Facts.swift, SessionOptions.swift, ThreadToken.swift
+// Session+Database.swift, SessionOptions.swift, ThreadToken.swift
 import Foundation
 import Testing
 import ToftModel

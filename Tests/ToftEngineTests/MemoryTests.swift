@@ -1,4 +1,4 @@
-// Tests: Session+Freezing.swift
+// Tests: Session+Database.swift
 import Testing
 import ToftModel
 import ToftPlatform

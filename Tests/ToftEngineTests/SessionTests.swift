@@ -1,8 +1,8 @@
 // Tests: Session.swift, ChangeCounters.swift, ColumnBuffer.swift, ErrorCode.swift,
-// ModelTransaction+Check.swift, Results+Columns.swift, RowChange.swift, RowReader.swift,
-// Session+Check.swift, Session+Elsewhere.swift, Session+Open.swift, Session+Savepoints.swift,
-// Session+Schema.swift, Session+Touched.swift, Session+Transaction.swift, Session+Values.swift,
-// SessionEpoch.swift, VersionChanges.swift
+// Handles+Check.swift, ModelTransaction+Check.swift, ObservationScope.swift, Position.swift,
+// ReaderCache.swift, Results+Columns.swift, RowChange.swift, RowReader.swift,
+// Session+Open.swift, Session+Reading.swift, Session+Transaction.swift, SessionEpoch.swift,
+// SessionIdentity.swift, TouchedKeys.swift, VersionChanges.swift, WriteScope.swift
 import Testing
 import ToftModel
 import ToftPlatform

@@ -1,5 +1,5 @@
 // Tests: Cell+Order.swift, ToftModel/Decimal128.swift, Decimal128+Arithmetic.swift,
-// Decimal128+Conversion.swift, ModelView+SetsAndDictionaries.swift
+// Decimal128+Conversion.swift, ModelView+Collections.swift
 import Testing
 import ToftTestKit
 @testable import ToftModel

@@ -1,4 +1,4 @@
-// Tests: PropertyHandle+Cells.swift, ModelView+Index.swift
+// Tests: PropertyHandle+Cells.swift, IndexBound.swift, ModelView+Keys.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,4 +1,4 @@
-// Tests: ModelView+Backlinks.swift
+// Tests: ModelView+Links.swift, BacklinkEntry.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,5 +1,5 @@
 // Tests: Cell+Equality.swift, List+Persistable.swift, ModelTransaction+Lists.swift,
-// ModelView+Lists.swift
+// ModelView+Collections.swift, ListView+Values.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

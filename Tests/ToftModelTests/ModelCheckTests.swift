@@ -1,5 +1,5 @@
-// Tests: ModelCheck.swift, ModelError+Message.swift, ModelView+Backlinks.swift,
-// ModelView+Unique.swift
+// Tests: ModelCheck.swift, ModelError+Message.swift, ModelView+Links.swift, BacklinkEntry.swift,
+// UniqueConstraint+Hash.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,4 +1,4 @@
-// Tests: ModelView+PrimaryKey.swift
+// Tests: ModelView+Keys.swift, PrimaryKeyEntry.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,8 +1,8 @@
 // Tests: Assignment.swift, BorrowedValue.swift, ClassHandle.swift, CollectionEdit.swift,
-// MixedValue.swift, ModelTransaction+Create.swift, ModelTransaction+Unique.swift,
-// ModelView.swift, ModelView+PrimaryKey.swift, NearestName.swift, NestedCollection.swift,
-// PreparedAssignments.swift, PropertyHandle.swift, PropertyType.swift, TreeSlots.swift,
-// UnflushedChanges.swift, Value.swift
+// MixedValue.swift, ModelTransaction+Create.swift, ModelTransaction+Unique.swift, ModelView.swift,
+// ModelView+Keys.swift, PrimaryKeyEntry.swift, NearestName.swift, ModelView+Mixed.swift,
+// CollectionRef.swift, ModelView+Rows.swift, PreparedAssignments.swift, PropertyHandle.swift,
+// PropertyType.swift, TreeSlots.swift, UnflushedChanges.swift, Value.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

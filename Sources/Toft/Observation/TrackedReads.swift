@@ -80,7 +80,7 @@ final class TrackedReads: Observable {
         case .probe: .gone
         case .property(let ref, let id):
             (try? session.engine.object(ref)?.value(id)).map { .value($0) } ?? .gone
-        case .results(let watch): .stamp(session.engine.stamp(of: watch))
+        case .results(let watch): .stamp(watch.stamp(in: session.engine))
         case .everything: .stamp(session.engine.stampOfEverything)
         }
     }

@@ -6,11 +6,9 @@ internal import ToftPlatform
 /// Guards the boxes of frozen realms, which threads share.
 private let frozenLock = ProcessWide { () }
 
-extension Session {
-    /// Runs a change of a box of the session.
-    fileprivate func guarding<Result>(_ body: () -> Result) -> Result {
-        isFrozen ? frozenLock.withLock { _ in body() } : body()
-    }
+/// Runs a change of a box of a session.
+private func guarding<Result>(_ session: Session, _ body: () -> Result) -> Result {
+    session.isFrozen ? frozenLock.withLock { _ in body() } : body()
 }
 
 /// The object behind a `toft_realm *`.
@@ -34,7 +32,7 @@ final class RealmBox {
     /// A name for C, valid until this realm's end. Property 0 is the class.
     func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> CString {
         let key = PropertyName(classID: classID, property: property)
-        return session.guarding {
+        return guarding(session) {
             if let text = names[key] { return text }
             let text = CString(name)
             names[key] = text
@@ -78,7 +76,7 @@ final class ResultsBox {
 
     /// A value as C sees it; it stays as long as the results.
     func inC(_ value: Value) -> toft_value {
-        results.session.guarding { toft_value(value, keeping: &kept) }
+        guarding(results.session) { toft_value(value, keeping: &kept) }
     }
 }
 

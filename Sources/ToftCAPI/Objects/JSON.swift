@@ -23,9 +23,9 @@ public func toft_realm_create_from_json_with_flags(
         let policy = try UpdatePolicy(policy)
         try Argument.flags(flags, known: TOFT_JSON_REFUSE_UNKNOWN.rawValue, "flags")
         let text = try Argument.array(json.data, json.size, "json")
-        let (object, isNew) = try realm.session.create(
+        let (object, isNew) = try ObjectsFromJSON.create(
             class_key, json: UnsafeRawBufferPointer(text), policy: policy,
-            ignoresUnknown: flags & TOFT_JSON_REFUSE_UNKNOWN.rawValue == 0)
+            ignoresUnknown: flags & TOFT_JSON_REFUSE_UNKNOWN.rawValue == 0, in: realm.session)
         if let out_object { out_object.pointee = try realm.handle(object) }
         out_link?.pointee = toft_link(object.ref)
         out_created?.pointee = isNew

@@ -8,7 +8,7 @@ extension ChangeCalculation {
     {
         if ref.nested != nil { return try nestedChange(of: ref) }
         let property = try model { () throws(ModelError) in
-            try old.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
+            try old.property(ref.propertyRef)
         }
         guard property.collection == .list else {
             return try orderedChange(of: ref, property, watching: paths)
@@ -54,7 +54,7 @@ extension ChangeCalculation {
     /// The class that the list's elements link to; nil for values.
     private func target(of ref: CollectionRef) throws(EngineError) -> ClassID? {
         let property = try model { () throws(ModelError) in
-            try new.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
+            try new.property(ref.propertyRef)
         }
         return property.type == .link ? property.targetClassID : nil
     }
@@ -111,7 +111,7 @@ extension ChangeCalculation {
             try view.listValues(
                 ref.owner.key,
                 try view.property(
-                    PropertyRef(classID: ref.owner.classID, property: ref.property)))
+                    ref.propertyRef))
         }
     }
 }

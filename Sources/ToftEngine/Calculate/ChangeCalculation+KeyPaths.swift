@@ -10,7 +10,7 @@ extension ChangeCalculation {
                 try isCompared
                 ? [differing(in: node)]
                 : node.properties.map {
-                    changes.rows(of: PropertyRef(classID: node.classID, property: $0))
+                    changes.rows(of: PropertyRef(classID: node.classID, propertyID: $0))
                 }
             for link in node.inverses.values { found.append(try newlyOrNoLongerLinked(by: link)) }
             changed.append(found.count == 1 ? found[0] : IndexRanges(found.joined()))
@@ -48,7 +48,7 @@ extension ChangeCalculation {
         -> Set<Int64>
     {
         var targets: Set<Int64> = []
-        try view.forEachTarget(of: key, through: link) { target in
+        try VersionLinks(view: view).forEachTarget(of: key, through: link) { target in
             targets.insert(target)
             return true
         }

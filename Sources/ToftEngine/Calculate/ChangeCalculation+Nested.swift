@@ -34,36 +34,6 @@ extension ChangeCalculation {
     }
 }
 
-/// The elements of a list or dictionary within a mixed value, borrowed from a version.
-struct NestedElements {
-    let isDictionary: Bool
-    let elements: [MixedElement]
-}
-
-extension ModelView {
-    /// Whether a collection exists.
-    func exists(_ ref: CollectionRef) throws(ModelError) -> Bool {
-        try ref.nested == nil ? exists(ref.owner) : nested(ref) != nil
-    }
-
-    /// A list or dictionary within a mixed value; nil if it no longer exists.
-    func nested(_ ref: CollectionRef) throws(ModelError) -> NestedElements? {
-        guard let nested = ref.nested, try exists(ref.owner) else { return nil }
-        let property = try property(
-            PropertyRef(classID: ref.owner.classID, property: ref.property))
-        do throws(ModelError) {
-            let collection = try self.nested(ref.owner.key, property, nested)
-            var rest = collection.elements, elements: [MixedElement] = []
-            while let element = try rest.next() { elements.append(element) }
-            return NestedElements(
-                isDictionary: collection.kind == .dictionary, elements: elements)
-        } catch {
-            if case .noSuchCollection = error { return nil }
-            throw error
-        }
-    }
-}
-
 extension NestedElements {
     fileprivate func keys(at indices: IndexRanges) -> [String] {
         indices.map { String(decoding: elements[$0].key, as: UTF8.self) }

@@ -43,7 +43,7 @@ extension ChangeCalculation {
     {
         try model { () throws(ModelError) in
             let property = try view.property(
-                PropertyRef(classID: ref.owner.classID, property: ref.property))
+                ref.propertyRef)
             let values = try view.list(ref.owner.key, property)
             return property.collection == .dictionary
                 ? OrderedView(
@@ -73,7 +73,7 @@ extension ChangeCalculation {
                         try view.dictionaryKey(
                             ref.owner.key,
                             try view.property(
-                                PropertyRef(classID: ref.owner.classID, property: ref.property)),
+                                ref.propertyRef),
                             at: index)
                     })
             }

@@ -49,7 +49,7 @@ extension ChangeCalculation {
             if !rows.inserted.isEmpty || !rows.erased.isEmpty { return true }
         }
         return definition.watched.properties.contains {
-            changes.rows[$0.classID]?.properties.contains($0.property) == true
+            changes.rows[$0.classID]?.properties.contains($0.propertyID) == true
         }
     }
 

@@ -14,8 +14,8 @@ struct ChangeCalculation {
     /// Whether `touched` comes from a comparison.
     let isCompared: Bool
     private let links: LinkMap
-    private var tests: [ClassID: DeepChangeChecker<ModelView>] = [:]
-    private var pathTests: [ObjectIdentifier: KeyPathTest<ModelView>] = [:]
+    private var tests: [ClassID: DeepChangeChecker<VersionLinks>] = [:]
+    private var pathTests: [ObjectIdentifier: KeyPathTest<VersionLinks>] = [:]
     /// Changes of results that were computed already: several observers may have the same results.
     private var known: [Question: (change: CollectionChange, order: ResultRows?)] = [:]
 
@@ -99,18 +99,20 @@ struct ChangeCalculation {
         let budget = Self.budget(rowCount: rowCount)
         if let made = tests[classID], made.serves(budget) { return made }
         let test = try DeepChangeChecker(
-            of: classID, modified: changes.modified, links: links, reader: new, budget: budget)
+            of: classID, modified: changes.modified, links: links, reader: VersionLinks(view: new),
+            budget: budget)
         tests[classID] = test
         return test
     }
 
     /// The test of key paths for an observer.
     mutating func pathTest(_ paths: WatchedPaths, rowCount: Int) throws(EngineError) -> KeyPathTest<
-        ModelView
+        VersionLinks
     > {
         let budget = Self.budget(rowCount: rowCount)
         if let made = pathTests[ObjectIdentifier(paths)], made.serves(budget) { return made }
-        let test = try KeyPathTest(paths, changed: try changed(paths), reader: new, budget: budget)
+        let test = try KeyPathTest(
+            paths, changed: try changed(paths), reader: VersionLinks(view: new), budget: budget)
         pathTests[ObjectIdentifier(paths)] = test
         return test
     }
@@ -123,12 +125,17 @@ struct ChangeCalculation {
     }
 }
 
-extension ModelView: LinkReading {
+/// Follows the links of a version.
+struct VersionLinks: LinkReading {
+    let view: ModelView
+
     func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool)
         throws(EngineError)
     {
         try model { () throws(ModelError) in
-            try forEachBacklink(to: target, of: link.target, through: try property(link.ref)) {
+            try view.forEachBacklink(
+                to: target, of: link.target, through: try view.property(link.ref)
+            ) {
                 source, _ in body(source)
             }
         }
@@ -138,20 +145,20 @@ extension ModelView: LinkReading {
         throws(EngineError)
     {
         try model { () throws(ModelError) in
-            if try property(link.ref).type == .mixed {
-                for target in try mixedTargets(of: source, try property(link.ref))
+            if try view.property(link.ref).type == .mixed {
+                for target in try view.mixedTargets(of: source, try view.property(link.ref))
                 where target.classID == link.target {
                     guard body(target.key) else { return }
                 }
                 return
             }
             guard link.isCollection else {
-                if case .int64(let target) = try cell(source, try property(link.ref)) {
+                if case .int64(let target) = try view.cell(source, try view.property(link.ref)) {
                     _ = body(target)
                 }
                 return
             }
-            for target in try linkedKeys(
+            for target in try view.linkedKeys(
                 CollectionRef(
                     owner: ObjectRef(classID: link.source, key: source), property: link.property))
             {
@@ -162,7 +169,7 @@ extension ModelView: LinkReading {
 }
 
 extension Link {
-    var ref: PropertyRef { PropertyRef(classID: source, property: property) }
+    var ref: PropertyRef { PropertyRef(classID: source, propertyID: property) }
 }
 
 extension RowChangeFilter {

@@ -62,7 +62,7 @@ package final class WatchedPaths: Sendable {
         var properties: Set<PropertyRef> = []
         for node in nodes {
             for property in node.properties {
-                properties.insert(PropertyRef(classID: node.classID, property: property))
+                properties.insert(PropertyRef(classID: node.classID, propertyID: property))
             }
             for link in node.inverses.values { properties.insert(link.ref) }
         }

@@ -47,15 +47,3 @@ struct SmallSet<Element: Hashable & Sendable>: Sequence, Hashable, Sendable {
         }
     }
 }
-
-/// A property of a class.
-struct PropertyRef: Hashable, Sendable {
-    let classID: ClassID
-    let property: PropertyID
-}
-
-extension PropertyRef {
-    init(_ property: PropertyHandle) {
-        self.init(classID: property.classID, property: property.id)
-    }
-}

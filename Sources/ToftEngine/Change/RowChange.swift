@@ -36,6 +36,6 @@ enum RowChange {
 extension PropertyRef {
     /// The property that an effect set or changed.
     init(_ effect: Effect, of owner: ClassHandle) {
-        self.init(classID: owner.id, property: DictionaryColumns.property(of: effect.column))
+        self.init(classID: owner.id, propertyID: DictionaryColumns.property(of: effect.column))
     }
 }

@@ -108,19 +108,3 @@ extension ListView {
         do { return try isEqual(to: other) } catch { throw .storage(error) }
     }
 }
-
-extension ModelView {
-    /// All keys of a class, ascending.
-    func allKeys(of owner: ClassHandle) throws(ModelError) -> [Int64] {
-        let table = try table(owner)
-        return try stored { () throws(StorageError) in
-            var keys: [Int64] = []
-            keys.reserveCapacity(table.rowCount)
-            try table.forEachCluster { cluster throws(StorageError) in
-                for row in 0..<cluster.count { keys.append(cluster.keys[row]) }
-                return true
-            }
-            return keys
-        }
-    }
-}

@@ -1,13 +1,6 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A collection of an object, or one within its mixed value.
-struct CollectionRef: Hashable, Sendable {
-    let owner: ObjectRef
-    let property: PropertyID
-    var nested: NestedRef?
-}
-
 /// The details of the records that observers need. Inserted, deleted and changed rows are always
 /// collected.
 struct ChangeFilter {
@@ -100,7 +93,7 @@ private struct ChangeCollector {
         let seen = schema.visibleClasses
         classes = seen.map { owner in
             let asked = interest.properties.filter { $0.classID == owner.id }.map {
-                ($0.property, KeyRuns())
+                ($0.propertyID, KeyRuns())
             }
             return Class(
                 id: owner.id, visible: Set(owner.visibleProperties.map(\.id)),
@@ -150,7 +143,7 @@ private struct ChangeCollector {
         for collected in classes where !collected.settings.isEmpty {
             let (inserted, erased) = (collected.inserted.merged(), collected.erased.merged())
             for (property, keys) in collected.settings {
-                settings[PropertyRef(classID: collected.id, property: property)] = keys.merged()
+                settings[PropertyRef(classID: collected.id, propertyID: property)] = keys.merged()
                     .subtracting(inserted).subtracting(erased)
             }
         }

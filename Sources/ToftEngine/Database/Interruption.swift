@@ -48,19 +48,3 @@ package final class Interruption: Sendable {
         }
     }
 }
-
-extension EngineError {
-    static var interrupted: EngineError {
-        EngineError(
-            .interrupted,
-            "The call was ended by another thread, a signal or a callback of the program.")
-    }
-
-    /// Another session of the calling thread has the write lock, or the handler it is in.
-    static var writingOnThisThread: EngineError {
-        EngineError(
-            .alreadyInTransaction,
-            "Another realm of this file is in a write transaction on this thread, or a migration "
-                + "or the filling of a new file is under way there. Let it end first.")
-    }
-}

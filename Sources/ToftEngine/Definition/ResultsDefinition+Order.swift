@@ -26,7 +26,7 @@ extension ResultsDefinition {
     {
         if ref.nested != nil { return try valueOrder(in: view) }
         let property = try view.property(
-            PropertyRef(classID: ref.owner.classID, property: ref.property))
+            ref.propertyRef)
         guard property.collection == .dictionary, property.type == .link else { return .list }
         return .keys(try view.linkedKeys(ref), isAscending: false)
     }
@@ -123,47 +123,5 @@ extension ResultsDefinition.Base {
         case .all, .backlinks: true
         case .collection, .objects, .values: false
         }
-    }
-}
-
-extension ModelView {
-    /// The objects that link to one, each as often as it does, in the order of their keys.
-    func sources(of target: ObjectRef, through link: PropertyRef) throws(ModelError) -> [Int64] {
-        try backlinks(to: target.key, through: try property(link))
-    }
-
-    /// The links in a list.
-    func linkedKeys(_ ref: CollectionRef) throws(ModelError) -> [Int64] {
-        let list = try list(ref)
-        var keys: [Int64] = []
-        keys.reserveCapacity(list.reservedCount)
-        for index in 0..<list.count {
-            if case .int64(let key) = try stored({ () throws(StorageError) in
-                try list.cell(at: index)
-            }) {
-                keys.append(key)
-            }
-        }
-        return keys
-    }
-
-    var version: Version { snapshot.version }
-
-    func list(_ ref: CollectionRef) throws(ModelError) -> ListView {
-        try list(
-            ref.owner.key,
-            try property(PropertyRef(classID: ref.owner.classID, property: ref.property)))
-    }
-
-    /// The keys of the objects that exist.
-    func existing(_ keys: [Int64], of classID: ClassID) throws(ModelError) -> [Int64] {
-        let owner = try schema.classHandle(id: classID)
-        var existing: [Int64] = []
-        for key in keys where try exists(key, owner) { existing.append(key) }
-        return existing
-    }
-
-    func property(_ ref: PropertyRef) throws(ModelError) -> PropertyHandle {
-        try schema.classHandle(id: ref.classID).property(id: ref.property)
     }
 }

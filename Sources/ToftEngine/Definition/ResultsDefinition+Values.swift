@@ -24,7 +24,7 @@ extension ResultsDefinition {
             return try view.listValues(
                 ref.owner.key,
                 try view.property(
-                    PropertyRef(classID: ref.owner.classID, property: ref.property)))
+                    ref.propertyRef))
         case .all, .backlinks, .objects: return []
         }
     }

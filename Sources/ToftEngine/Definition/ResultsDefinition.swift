@@ -87,7 +87,7 @@ extension Dependencies {
         case .all(let id): add(id)
         case .collection(let ref):
             add(owner: ref.owner.classID)
-            add(PropertyRef(classID: ref.owner.classID, property: ref.property))
+            add(ref.propertyRef)
         case .backlinks(let target, let link):
             add(owner: target.classID)
             add(link.classID)
@@ -98,14 +98,14 @@ extension Dependencies {
         case .values: break
         }
         for dependency in query?.dependencies ?? [] {
-            for step in dependency.steps { add(step.property) }
-            add(dependency.property)
+            for step in dependency.steps { add(readByQuery: step.property) }
+            add(readByQuery: dependency.property)
         }
     }
 
     /// A property that a query reads, and its class.
-    private mutating func add(_ ref: ToftQuery.PropertyRef) {
+    private mutating func add(readByQuery ref: PropertyRef) {
         add(ref.classID)
-        add(PropertyRef(classID: ref.classID, property: ref.propertyID))
+        add(ref)
     }
 }

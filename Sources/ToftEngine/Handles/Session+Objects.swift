@@ -3,7 +3,6 @@ package import ToftModel
 package import ToftQuery
 
 extension Session {
-
     /// All objects of a class, in the order of their creation.
     package func results(of id: ClassID) throws(EngineError) -> Results {
         _ = try classHandle(id)
@@ -186,13 +185,28 @@ extension Session {
     private func note(_ isNew: Bool, _ owner: ClassHandle) {
         if isNew { noteCreation(of: owner) } else { noteUnread() }
     }
+}
 
-    /// Deletes all objects of some classes, all or nothing.
-    package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
-        var owners: [ClassHandle] = []
-        for id in ids { owners.append(try classHandle(id)) }
+// MARK: Checks
+
+/// The checks that a call of several steps makes before its first one: whether a step would be
+/// refused. Nothing is changed.
+extension Session {
+    /// Throws if an object of a class would not accept values.
+    package func check(_ id: ClassID, _ values: [(property: PropertyID, value: Value)])
+        throws(EngineError)
+    {
+        let owner = try classHandle(id)
         let transaction = try writing()
-        try model { () throws(ModelError) in try transaction.eraseAll(owners) }
-        noteUnread()
+        var resolved: [(property: PropertyHandle, value: Value)] = []
+        for (id, value) in values { resolved.append((try property(id, of: owner), value)) }
+        try model { () throws(ModelError) in try transaction.check(owner, resolved) }
+    }
+
+    /// The last key that was given to an object of a class whose keys are counted.
+    package func lastKey(of id: ClassID) throws(EngineError) -> Int64 {
+        let owner = try classHandle(id)
+        let transaction = try writing()
+        return try model { () throws(ModelError) in try transaction.lastKey(of: owner) }
     }
 }

@@ -575,19 +575,20 @@ extension ObjectHandle {
     }
 }
 
-extension Session {
+extension ObjectsFromJSON {
     /// Creates an object of JSON, or updates the one that has the primary key, with the objects
-    /// inside of it: see `ObjectsFromJSON`. All or nothing.
+    /// inside of it, in a session's write transaction. All or nothing.
     /// - Parameter ignoresUnknown: whether members that are not properties are left out; otherwise
     ///   they are errors.
-    package func create(
-        _ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy, ignoresUnknown: Bool
+    package static func create(
+        _ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy, ignoresUnknown: Bool,
+        in session: Session
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
-        let owner = try classHandle(id)
-        _ = try writing()
+        let owner = try session.classHandle(id)
+        _ = try session.writing()
         let value = try JSONParser.value(of: json)
-        return try allOrNothing { () throws(EngineError) in
-            var reader = ObjectsFromJSON(self, policy: policy)
+        return try session.allOrNothing { () throws(EngineError) in
+            var reader = ObjectsFromJSON(session, policy: policy)
             reader.ignoresUnknown = ignoresUnknown
             let made = try reader.add(value, of: owner)
             try reader.link { _, work throws(EngineError) in try work() }

@@ -55,13 +55,8 @@ package enum Initialization {
         }
         database.join()
         let session = Session(database: database, options: options, at: view)
-        session.enterTransaction(transaction)
-        session.isBeginning = true
-        session.isLent = true
-        defer {
-            session.isLent = false
-            try? session.close()
-        }
+        session.beginHandler(in: transaction)
+        defer { session.endHandler() }
         // A handler that opens the database once more on this thread gets an error, no deadlock.
         let thread = ThreadToken.current
         database.noteWriteBegun(by: thread, isHandler: true)

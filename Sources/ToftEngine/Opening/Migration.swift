@@ -189,9 +189,7 @@ package final class Migration {
         old.database.join()
         let made = Session(
             database: old.database, options: options, at: old.base)
-        made.enterTransaction(transaction)
-        made.isBeginning = true
-        made.isLent = true
+        made.beginHandler(in: transaction)
         session = made
         return made
     }
@@ -242,7 +240,7 @@ package final class Migration {
         let session = try new()
         let transaction = try session.writing()
         let next = try model { () throws(ModelError) in try body(transaction) }
-        if next !== transaction { session.enterTransaction(next) }
+        if next !== transaction { session.enterTransaction(next, .beginning) }
         session.noteEverything()
     }
 
@@ -291,8 +289,7 @@ package final class Migration {
 
     /// Closes the handler's sessions.
     private func end() {
-        session?.isLent = false
-        try? session?.close()
+        session?.endHandler()
         try? old.close()
     }
 }

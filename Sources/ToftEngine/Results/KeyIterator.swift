@@ -107,21 +107,3 @@ extension Results {
         return KeyIterator(owner, in: session.base)
     }
 }
-
-extension ModelView {
-    /// The keys of the cluster that has the first key from `first` on; empty if there is no such
-    /// key.
-    fileprivate func keysOfCluster(_ owner: ClassHandle, from first: Int64) throws(ModelError)
-        -> [Int64]
-    {
-        let table = try table(owner)
-        var keys: [Int64] = []
-        try stored { () throws(StorageError) in
-            try table.forEachCluster(from: first) { cluster throws(StorageError) in
-                keys = (0..<cluster.count).map { cluster.keys[$0] }
-                return false
-            }
-        }
-        return keys
-    }
-}

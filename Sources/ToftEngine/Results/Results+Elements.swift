@@ -43,7 +43,7 @@ extension Results {
 
     /// Whether the source of the results still exists, for any thread.
     package var isValidElsewhere: Bool {
-        session.shared.withLock { shared in
+        session.identity.shared.withLock { shared in
             guard let view = shared.view else { return false }
             return shared.isWriting || (try? definition.isGone(in: view)) == false
         }
@@ -245,7 +245,7 @@ extension Results {
         }
         return try model { () throws(ModelError) in
             try session.view.property(
-                PropertyRef(classID: ref.owner.classID, property: ref.property))
+                ref.propertyRef)
         }
     }
 }

@@ -60,13 +60,13 @@ package final class Results {
     /// change of anything.
     package func changeStamp(ofAnything: Bool) throws(EngineError) -> UInt64 {
         try session.check()
-        return ofAnything ? session.counters.now : session.lastChange(of: definition.watched)
+        return ofAnything ? session.stampOfEverything : session.lastChange(of: definition.watched)
     }
 
     /// The current results.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
-        if lock == nil, case .complete(let all) = state, all.checked == session.counters.now {
+        if lock == nil, case .complete(let all) = state, all.checked == session.stampOfEverything {
             return all.rows
         }
         return try alone { () throws(EngineError) in
@@ -104,15 +104,15 @@ package final class Results {
         let rows: ResultRows
         /// The last change of a dependency at that time.
         let stamp: UInt64
-        /// The session's position at that time.
-        let position: SessionPosition
+        /// The session's state at that time.
+        let mark: SessionMark
         /// When they were last known to be valid.
         var checked: UInt64
 
-        init(_ rows: ResultRows, _ stamp: UInt64, _ position: SessionPosition, _ checked: UInt64) {
+        init(_ rows: ResultRows, _ stamp: UInt64, _ mark: SessionMark, _ checked: UInt64) {
             self.rows = rows
             self.stamp = stamp
-            self.position = position
+            self.mark = mark
             self.checked = checked
         }
     }
@@ -146,7 +146,7 @@ package final class Results {
     /// found without all results.
     private func advance(to need: Need) throws(EngineError) -> State {
         let stamp = session.lastChange(of: definition.watched)
-        let now = session.counters.now
+        let now = session.stampOfEverything
         let before = state.all
         if let before, let valid = try valid(before, stamp) {
             valid.checked = now
@@ -166,7 +166,7 @@ package final class Results {
             if rows == nil { rows = try evaluate() }
         }
         if let rows {
-            state = .complete(All(rows, stamp, session.position, now))
+            state = .complete(All(rows, stamp, session.mark, now))
         } else {
             state = .partial(parts, before: before)
         }
@@ -177,7 +177,7 @@ package final class Results {
     /// otherwise nil.
     private func valid(_ all: All, _ stamp: UInt64) throws(EngineError) -> All? {
         if all.stamp == stamp { return all }
-        return try followed(all).map { All($0, stamp, session.position, stamp) }
+        return try followed(all).map { All($0, stamp, session.mark, stamp) }
     }
 
     /// The results after a change, found by evaluating the query for the touched objects alone; nil
@@ -186,7 +186,7 @@ package final class Results {
         guard let classID, let limit = definition.mostTouched(of: before.rows) else { return nil }
         return try session.interruption.watching { () throws(EngineError) -> ResultRows? in
             let touched = try session.touchedKeys(
-                of: classID, reading: definition.watched, since: before.position, atMost: limit)
+                of: classID, reading: definition.watched, since: before.mark, atMost: limit)
             guard let touched else { return nil }
             return try definition.rows(before.rows, touching: touched, in: session.view)
         }
@@ -357,7 +357,7 @@ package final class Results {
         else { return }
         alone {
             state = .complete(
-                All(rows(scan.found), scan.lastChange, session.position, scan.lastChange))
+                All(rows(scan.found), scan.lastChange, session.mark, scan.lastChange))
         }
     }
 }

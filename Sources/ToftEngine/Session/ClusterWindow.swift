@@ -85,22 +85,3 @@ extension ClusterWindow {
             "Property \(id) of '\(owner.name)' has a value of another type than expected.")
     }
 }
-
-// MARK: Windows of a session
-
-extension Session {
-    /// A window on the cluster of an object; nil if the object does not exist.
-    package func openWindow(on key: Int64, _ owner: ClassHandle) throws(EngineError)
-        -> ClusterWindow?
-    {
-        try check()
-        let owner = try model { () throws(ModelError) in try schema.classHandle(id: owner.id) }
-        return try model { () throws(ModelError) in
-            let table = try view.table(owner)
-            let cluster = try stored { () throws(StorageError) in
-                try table.cluster(containing: key)
-            }
-            return cluster.map { ClusterWindow($0, table, of: owner, at: epoch.pointee.number) }
-        }
-    }
-}

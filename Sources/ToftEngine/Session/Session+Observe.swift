@@ -38,7 +38,7 @@ extension Session {
     @discardableResult
     package func dispatch() throws(EngineError) -> Int {
         try check()
-        guard handlerDepth == 0 else {
+        guard observation.depth == 0 else {
             throw EngineError(
                 .insideCallback,
                 "Can't dispatch inside a callback: the dispatch that called it continues when it "
@@ -89,9 +89,9 @@ extension Session {
     /// The channel, which the notifier works for from now on.
     private func servedChannel() throws(EngineError) -> Channel {
         let channel = try openChannel()
-        if !isServed {
+        if !observation.isServed {
             try database.notifier.add(channel)
-            isServed = true
+            observation.isServed = true
         }
         return channel
     }
@@ -104,7 +104,7 @@ extension Session {
                 "A frozen realm never changes, so there is nothing to observe.")
         }
         let opened = try Channel(at: base)
-        channel = opened
+        observation.channel = opened
         return opened
     }
 }
@@ -159,8 +159,8 @@ extension Session {
     }
 
     private func call(_ observation: Observation, _ notification: ChangeNotification) -> Bool {
-        handlerDepth += 1
-        defer { handlerDepth -= 1 }
+        self.observation.depth += 1
+        defer { self.observation.depth -= 1 }
         return observation.call(notification)
     }
 
@@ -196,7 +196,7 @@ extension Session {
     func adoptOwnCommit(_ view: ModelView) -> [NotificationPackage.Item] {
         let basis = ObservedVersion(view: view)
         var items: [NotificationPackage.Item] = []
-        if !isTellingOwnCommit {
+        if !observation.isNotifyingOwnCommit {
             for observation in channel?.observations ?? []
             where observation.subject.isDatabase {
                 guard let before = observation.basis, before.version != view.version else {
@@ -216,8 +216,8 @@ extension Session {
 
     func tellOwnCommit(_ items: [NotificationPackage.Item]) {
         guard !items.isEmpty else { return }
-        isTellingOwnCommit = true
-        defer { isTellingOwnCommit = false }
+        observation.isNotifyingOwnCommit = true
+        defer { observation.isNotifyingOwnCommit = false }
         for item in items { _ = tell(item, version: item.basis.version) }
         pokeIfBehind()
     }

@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 package import ToftStorage
 
 extension Session {
@@ -32,14 +32,13 @@ extension Session {
         let prepared = try beginTransaction(
             timeoutMilliseconds ?? options.writeTimeoutMilliseconds ?? -1, tellsOwnCommits)
         guard let prepared else { return }
-        isBeginning = true
-        defer { isBeginning = false }
+        defer { finishBeginning() }
         deliver(prepared)
     }
 
     /// A transaction of another session or a migration on this thread would never end while this
     /// session waits for it.
-    private func checkNotWritingOnThisThread() throws(EngineError) {
+    func checkNotWritingOnThisThread() throws(EngineError) {
         guard !database.mustNotWait(options.confinement) else { throw .writingOnThisThread }
     }
 
@@ -63,7 +62,7 @@ extension Session {
                 try ModelTransaction(writing, after: view, buffer: database.takeWriteBuffer())
             }
             let prepared = view === base && !tellsOwnCommits ? nil : moveForward(to: view)
-            enterTransaction(entered)
+            enterTransaction(entered, prepared == nil ? .open : .beginning)
             noteBeginning()
             return prepared
         } catch {
@@ -105,7 +104,7 @@ extension Session {
             throw EngineError(error)
         }
         guard committed.version != base.snapshot.version,
-            let view = committed.snapshot.flatMap({ try? ModelView($0, committedBy: ending) })
+            let view = committed.snapshot.flatMap({ try? ending.committedView($0) })
         else {
             // Nothing was changed; or the version that was made can't be pinned now, and the
             // session finds it when it next moves.
@@ -127,73 +126,21 @@ extension Session {
         forgetTransaction()
     }
 
-    /// Makes every commit so far durable, of any session and any process. Returns at once if all
-    /// are; otherwise waits for other writers.
-    package func flush() throws(EngineError) {
-        try check()
-        guard transaction == nil else {
-            throw EngineError(
-                .alreadyInTransaction,
-                "Can't flush inside a write transaction. Commit or cancel it first.")
-        }
-        guard !isReadOnly else {
-            throw EngineError(
-                .readOnly,
-                "Can't flush '\(database.path)': the realm was opened for reading only, or "
-                    + "the file can't be written. Open it for writing.")
-        }
-        try checkNotWritingOnThisThread()
-        try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
-            timeout throws(StorageError) in
-            try database.store.flush(timeoutMilliseconds: timeout)
-        }
-    }
-
-    /// Moves at most `byteCount` bytes from the end of the file to free space before them, as a
-    /// commit that changes no object, and releases free space at the end; see `Store.compactStep`.
-    /// The session moves to the newest version before and after it, so that it pins no old one.
-    package func compactStep(movingAtMost byteCount: UInt64) throws(EngineError) -> CompactionStep {
-        try check()
-        guard transaction == nil else {
-            throw EngineError(
-                .alreadyInTransaction,
-                "Can't compact inside a write transaction. Commit or cancel it first.")
-        }
-        try requireThawed()
-        guard !isReadOnly else {
-            throw EngineError(
-                .readOnly,
-                "Can't compact '\(database.path)': the realm was opened for reading only, or "
-                    + "the file can't be written. Open it for writing.")
-        }
-        try checkNotWritingOnThisThread()
-        try refresh()
-        let step = try interruption.watching { () throws(EngineError) in
-            try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
-                timeout throws(StorageError) in
-                try database.store.compactStep(
-                    movingAtMost: byteCount, timeoutMilliseconds: timeout)
-            }
-        }
-        try refresh()
-        return step
-    }
-
     /// The transaction that is to end, which the session is no longer in.
     private func endingTransaction(_ verb: String) throws(EngineError) -> ModelTransaction {
-        guard let ending = transaction else {
+        guard let write else {
             throw EngineError(
                 .notInTransaction,
                 "Can't \(verb) a non-existing write transaction. Begin one first.")
         }
-        guard !isBeginning else {
+        guard write.phase == .open else {
             throw EngineError(
                 .insideCallback,
                 "Can't \(verb) here: the transaction ends when the callback has returned."
             )
         }
         leaveTransaction()
-        return ending
+        return write.transaction
     }
 
     /// The session shows the state before the transaction that it has left.
@@ -211,8 +158,17 @@ extension Session {
                 .notInTransaction,
                 "Can't change anything outside of a write transaction. Begin one first.")
         }
-        noteWriting()
+        identity.advanceEpoch()
         return transaction
+    }
+
+    /// Deletes all objects of some classes, all or nothing.
+    package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
+        var owners: [ClassHandle] = []
+        for id in ids { owners.append(try classHandle(id)) }
+        let transaction = try writing()
+        try model { () throws(ModelError) in try transaction.eraseAll(owners) }
+        noteUnread()
     }
 
     // MARK: Moving forward
@@ -223,8 +179,8 @@ extension Session {
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
-        guard transaction == nil, handlerDepth == 0, !isFrozen else {
-            if isOfMigration { try giveBackMemory() }
+        guard transaction == nil, observation.depth == 0, !isFrozen else {
+            if identity.isOfMigration { try giveBackMemory() }
             return false
         }
         let isNewer = database.store.latestVersion != base.snapshot.version
@@ -239,7 +195,7 @@ extension Session {
     /// a write transaction and within a handler.
     package func giveBackMemory() throws(EngineError) {
         try check()
-        guard transaction == nil, handlerDepth == 0,
+        guard transaction == nil, observation.depth == 0,
             let view = try model({ () throws(ModelError) in try base.again() })
         else { return }
         move(to: view)
@@ -249,7 +205,7 @@ extension Session {
     /// handler it computes nothing: the observers keep their positions and are notified when the
     /// session next moves.
     private func moveForward(to view: ModelView) -> NotificationPackage? {
-        guard let channel, handlerDepth == 0 else {
+        guard let channel, observation.depth == 0 else {
             move(to: view)
             return nil
         }
@@ -262,5 +218,53 @@ extension Session {
     func newestView() throws(EngineError) -> ModelView {
         let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
         return try model { () throws(ModelError) in try ModelView(snapshot, previous: base.schema) }
+    }
+}
+
+// MARK: Savepoints
+
+/// States of a write transaction that it can return to: so that a call of many steps is done as a
+/// whole or not at all.
+extension Session {
+    /// Begins a savepoint. Nested ones end in turn, the last one first; the end of the transaction
+    /// ends all. O(the transaction's buffered changes); until it ends each change costs a read of
+    /// the previous value.
+    package func beginSavepoint() throws(EngineError) {
+        let transaction = try writing()
+        try model { () throws(ModelError) in try transaction.beginSavepoint() }
+    }
+
+    /// Ends the last savepoint. `keeping`: changes since then stay; otherwise all are undone:
+    /// created objects are deleted, and deleted or replaced ones exist again, as the same objects.
+    /// O(changes since).
+    package func endSavepoint(keeping: Bool) throws(EngineError) {
+        let transaction = try writing()
+        defer { if !keeping { noteEverything() } }
+        let wasThere = try model { () throws(ModelError) in
+            try transaction.endSavepoint(keeping: keeping)
+        }
+        guard wasThere else {
+            throw EngineError(
+                .invalidArgument,
+                "There is no savepoint to end: it was never begun, or ended with the transaction.")
+        }
+    }
+
+    /// Does some work of the write transaction as a whole: if it throws, everything is restored.
+    package func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
+        throws(EngineError) -> Result
+    {
+        try beginSavepoint()
+        let result: Result
+        do throws(EngineError) {
+            result = try work()
+        } catch {
+            // The failure that led here is the one to report. If the file fails meanwhile, the
+            // commit will say so.
+            try? endSavepoint(keeping: false)
+            throw error
+        }
+        try endSavepoint(keeping: true)
+        return result
     }
 }

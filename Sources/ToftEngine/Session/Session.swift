@@ -5,97 +5,34 @@ package import ToftStorage
 
 /// One thread's view of one version of a database, and its open objects in it.
 ///
-/// 1. The session shows one version until `refresh`, `dispatch` or `beginWrite` moves it; commits
-///    move it to their own.
-/// 2. Handles and results made of it refer to it, and never contain a pointer into the file: they
-///    show the session's version, within a write transaction with the changes made so far.
-/// 3. All calls are made on its own thread, or one after the other if it is confined to the caller.
-///    Its last reference may be released on any thread.
-/// 4. `counters` counts every change that may affect reads.
-/// 5. A frozen session never moves, and any thread may use it: see `frozen`. A migration's frozen
-///    session belongs to one thread, which may make it release memory: see `refresh`.
-/// 6. The variables with `@exclusivity(unchecked)` are read in every call.
+/// 1. Handles and results made of it refer to it, and never contain a pointer into the file: they
+///    show the session's position, within a write transaction with the changes made so far.
+/// 2. Each part has rules of its own, which its type states.
+/// 3. The variables with `@exclusivity(unchecked)` are read in every call.
 package final class Session {
-    /// The session's database; after `close`, an empty one in memory.
-    @exclusivity(unchecked) package private(set) var database: Database
-    package let options: SessionOptions
-    /// Whether it shows one version for ever.
-    package let isFrozen: Bool
-    /// Whether it is the frozen one of a migration, which one thread at a time uses.
-    let isOfMigration: Bool
-    let owner: ThreadToken?
-    /// `owner` without a reference count, for `check`.
-    private let ownerToken: Unmanaged<ThreadToken>?
-
-    /// The session's version. Changed by `move` alone.
-    @exclusivity(unchecked) private(set) var base: ModelView
-    /// The write transaction, while there is one.
-    @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
-    /// When each thing changed last, for the results that are open.
-    private(set) var counters = ChangeCounters()
-    /// The end of the part of the write transaction's record that `counters` has read.
-    private var readOfRecord = RecordPosition.start
-    /// The number of the write transaction that the session entered last.
-    private(set) var transactionNumber: UInt64 = 0
-    /// The number of the last transaction that was cancelled, or whose end is unknown.
-    private(set) var cancelledNumber: UInt64 = 0
-    @exclusivity(unchecked) package private(set) var isOpen = true
-    /// Whether it was closed because the realm continues with another one.
-    private var isInvalidated = false
-    /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
-    /// pages of `base`.
-    @exclusivity(unchecked) var lastRead = LastRead()
-    /// `lastRead` of the classes read before that.
-    @exclusivity(unchecked) var readsBefore: [LastRead] = []
-    /// Whether the database knows that the session has ended.
-    private var hasLeft = false
-    /// The session's epoch: compare it before you use a kept pointer.
-    package let epoch: UnsafeMutablePointer<SessionEpoch>
-
-    /// Names that queries use for paths: see `setAlias`.
-    @exclusivity(unchecked) package internal(set) var aliases = KeyPathAliases()
-
-    /// The part of the session that other threads see.
-    let shared: FutexMutex<SharedView>
-
-    /// The session's channel of the notifier, from the first observer on.
-    var channel: Channel?
-    /// Whether the notifier works for the channel.
-    var isServed = false
-    /// Ends the waits of the session for other writers and its queries, from any thread.
-    package let interruption: Interruption
-    /// Number of nested handlers that the session is in.
-    var handlerDepth = 0
-    /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
-    var isBeginning = false
-    /// Whether a migration, or the filling of a new file, has lent the session to its handler, and
-    /// closes it afterwards.
-    var isLent = false
-    /// True while observers of the whole database are being notified of the session's own commit.
-    var isTellingOwnCommit = false
+    package let identity: SessionIdentity
+    @exclusivity(unchecked) private(set) var state = SessionState.open
+    @exclusivity(unchecked) private var position: Position
+    /// Nil outside of a write transaction.
+    @exclusivity(unchecked) private(set) var write: WriteScope?
+    @exclusivity(unchecked) var readers = ReaderCache()
+    @exclusivity(unchecked) var observation = ObservationScope()
 
     init(
         database: Database, options: SessionOptions, at base: ModelView,
         isFrozen: Bool = false, isOfMigration: Bool = false,
         interruption: Interruption = Interruption()
     ) {
-        self.interruption = interruption
-        self.isFrozen = isFrozen
-        self.isOfMigration = isOfMigration
-        self.database = database
-        self.options = options
-        self.base = base
-        shared = FutexMutex(SharedView(view: base))
-        owner = options.confinement == .thread ? ThreadToken.current : nil
-        ownerToken = owner.map { .passUnretained($0) }
-        epoch = .allocate(capacity: 1)
-        epoch.initialize(to: SessionEpoch())
+        identity = SessionIdentity(
+            options, at: base, isFrozen: isFrozen, isOfMigration: isOfMigration,
+            interruption: interruption)
+        position = Position(database, at: base)
     }
 
     deinit {
-        end()
-        if !hasLeft { leaveUnasked() }
-        epoch.deallocate()
+        guard isOpen else { return }
+        end(as: .closed)
+        leaveUnasked()
     }
 
     /// Leaves the database without reporting a failure, as `close` would.
@@ -108,34 +45,45 @@ package final class Session {
         }
     }
 
+    // MARK: Its parts
+
+    package var options: SessionOptions { identity.options }
+    package var interruption: Interruption { identity.interruption }
+    @inlinable package var isFrozen: Bool { identity.isFrozen }
+    @inlinable package var epoch: UnsafeMutablePointer<SessionEpoch> { identity.epoch }
+    package var isOpen: Bool { state.isOpen }
+    package var database: Database { position.database }
+    /// Names that queries use for paths: see `setAlias`.
+    package internal(set) var aliases: KeyPathAliases {
+        get { position.aliases }
+        set { position.aliases = newValue }
+    }
+    /// The session's version.
+    var base: ModelView { position.base }
+    var transaction: ModelTransaction? { write?.transaction }
+    var channel: Channel? { observation.channel }
+
     // MARK: Use
 
     /// Throws unless the session may be used on this thread.
     @inline(__always)
     package func check() throws(EngineError) {
-        guard isOpen else { throw closed }
-        if let ownerToken, !ThreadToken.isCurrent(ownerToken) {
-            throw EngineError(
-                .wrongThread,
-                "Realm accessed from incorrect thread. Open one on each thread that needs it.")
-        }
-        guard epoch.pointee.word.pointee == epoch.pointee.generation else {
-            throw EngineError(StorageError.usedAfterFork)
-        }
+        guard state.isOpen else { throw closed }
+        try identity.check()
     }
 
     /// The error for calls after the end.
     private var closed: EngineError {
         EngineError(
             .closed,
-            isInvalidated
+            state == .invalidated
                 ? "The realm has been invalidated, and with it what was got from it before. Get it "
                     + "from the realm again."
                 : "The realm has been closed. Open the database again.")
     }
 
     /// The view to read from: the session's version, or its write transaction.
-    var view: ModelView { transaction?.view ?? base }
+    var view: ModelView { write?.transaction.view ?? position.base }
 
     /// The classes and properties that the session sees.
     package var schema: ModelSchema { view.schema }
@@ -153,114 +101,141 @@ package final class Session {
     // MARK: Moving
 
     /// Moves to a version.
-    /// - Parameter isNoted: whether `counters` has the version's changes.
+    /// - Parameter isNoted: whether the counters have the version's changes.
     func move(to view: ModelView, isNoted: Bool = false) {
         if view !== base {
-            if !isNoted { noteDifference(to: view) }
-            base = view
-            let old = shared.withLock { shared in
-                defer { shared.view = view }
-                return shared.view
-            }
-            withExtendedLifetime(old) {}
-            forgetReads()
-            epoch.pointee.number += 1
+            position.move(to: view, isNoted: isNoted)
+            identity.show(view)
+            readers = ReaderCache()
+            identity.advanceEpoch()
         }
         channel?.sessionMoved(to: view)
     }
 
-    /// Counts a version's changes since the session's.
-    private func noteDifference(to view: ModelView) {
-        guard view.version != base.version else { return }
-        // Without results, nobody reads the counters.
-        guard counters.areInUse, let changes = VersionChanges(from: base, to: view) else {
-            return counters.noteEverything()
-        }
-        counters.note(changes)
-    }
-
-    private func forgetReads() {
-        lastRead = LastRead()
-        readsBefore = []
-    }
-
     /// Notes a change whose reach is not known.
     func noteEverything() {
-        epoch.pointee.number += 1
-        counters.noteEverything()
+        identity.advanceEpoch()
+        position.counters.noteEverything()
     }
 
     /// Marks the counters stale; the transaction's record says what changed.
     func noteUnread() {
-        epoch.pointee.number += 1
-        counters.noteUnread()
-    }
-
-    /// Something is about to be written.
-    func noteWriting() {
-        epoch.pointee.number += 1
+        identity.advanceEpoch()
+        position.counters.noteUnread()
     }
 
     func noteCreation(of owner: ClassHandle) {
-        counters.noteCreation(of: owner.id)
+        position.counters.noteCreation(of: owner.id)
     }
 
     func noteSet(_ property: PropertyHandle) {
         // An owned target may have been deleted.
-        if property.ownsTargets { return counters.noteUnread() }
-        counters.noteSet(PropertyRef(property))
+        if property.ownsTargets { return position.counters.noteUnread() }
+        position.counters.noteSet(PropertyRef(property))
     }
 
     /// The last change of the results' dependencies. Threads that share a frozen session may ask:
     /// nothing ever changes there.
     func lastChange(of watched: Dependencies) -> UInt64 {
         if isFrozen { return 1 }
-        if counters.hasUnread { readRecord() }
-        return counters.last(of: watched)
+        if position.counters.hasUnread { readRecord() }
+        return position.counters.last(of: watched)
     }
+
+    /// A number that grows with each change that the session sees.
+    package var stampOfEverything: UInt64 { position.counters.now }
 
     /// Counts the changes in the unread part of the write transaction's record.
     private func readRecord() {
-        // A failure to write buffered changes occurs again when the caller reads.
-        guard counters.areInUse, let transaction,
-            let changes = try? VersionChanges(of: transaction, after: &readOfRecord)
-        else { return counters.noteEverything() }
-        counters.note(changes)
+        guard position.counters.areInUse, let changes = write?.unreadChanges() else {
+            return position.counters.noteEverything()
+        }
+        position.counters.note(changes)
+    }
+
+    /// The state that it shows now.
+    var mark: SessionMark {
+        SessionMark(
+            schema: schema, version: base.version,
+            writing: transaction.map { (position.transactionNumber, $0.recordEnd) })
+    }
+
+    /// The keys of the objects of a class that were created, deleted or had one of some properties
+    /// set since `mark`, ascending, each once. Nil if the records do not say, or have more than
+    /// `limit` changes.
+    func touchedKeys(
+        of classID: ClassID, reading watched: Dependencies, since mark: SessionMark,
+        atMost limit: Int
+    ) throws(EngineError) -> [Int64]? {
+        guard mark.schema === schema, let owner = schema.anyClass(id: classID),
+            mark.writing.map({ $0.number > position.cancelledNumber }) ?? true
+        else { return nil }
+        var touched = TouchedKeys(owner, reading: watched, limit: limit)
+        if let write, mark.writing?.number == position.transactionNumber {
+            let record = mark.writing?.record
+            guard try write.add(since: record, to: &touched, on: base.version) else { return nil }
+        } else {
+            guard try add(commitsSince: mark.version, to: &touched) else { return nil }
+            if let write, try !write.add(since: nil, to: &touched, on: base.version) { return nil }
+        }
+        return touched.sorted
+    }
+
+    /// Adds the objects that the commits since a version have touched.
+    private func add(commitsSince version: Version, to touched: inout TouchedKeys)
+        throws(EngineError) -> Bool
+    {
+        let records = try storage { () throws(StorageError) in
+            try base.snapshot.records(after: version, atMost: VersionChanges.mostRecordBytes)
+        }
+        return records?.allSatisfy { $0.forEach { touched.add($0) } } ?? false
     }
 
     // MARK: The write transaction
 
+    func enterTransaction(_ entered: ModelTransaction, _ phase: WriteScope.Phase) {
+        write = WriteScope(entered, phase)
+        identity.shared.withLock { $0.isWriting = true }
+        position.enterTransaction()
+        database.noteWriteBegun(by: identity.owner)
+    }
+
     /// The session's transaction has begun with the state that the session shows.
     func noteBeginning() {
-        epoch.pointee.number += 1
-        counters.beginTransaction()
-        // It may build on one of a group of commits that nobody sees yet.
-        if transaction?.baseVersion != base.version { counters.noteEverything() }
+        identity.advanceEpoch()
+        if let transaction { position.noteBeginning(on: transaction.baseVersion) }
+    }
+
+    /// Its transaction may end from now on.
+    func finishBeginning() { write?.phase = .open }
+
+    /// The session is no longer in its transaction; the caller ends that.
+    func leaveTransaction() {
+        write = nil
+        identity.shared.withLock { $0.isWriting = false }
+        database.noteWriteEnded(by: identity.owner)
     }
 
     /// The transaction has ended, and the session shows the state before it.
     func noteCancellation() {
-        epoch.pointee.number += 1
-        cancelledNumber = transactionNumber
-        counters.cancelTransaction()
+        identity.advanceEpoch()
+        position.noteCancellation()
     }
 
     /// The transaction has been committed. Returns whether all its changes were counted.
-    func noteCommit() -> Bool { counters.commitTransaction() }
+    func noteCommit() -> Bool { position.counters.commitTransaction() }
 
-    func enterTransaction(_ entered: ModelTransaction) {
-        transaction = entered
-        shared.withLock { $0.isWriting = true }
-        transactionNumber += 1
-        readOfRecord = .start
-        database.noteWriteBegun(by: owner)
+    /// Enters a transaction of the opening of the file, for a handler, which can end neither the
+    /// transaction nor the session.
+    func beginHandler(in transaction: ModelTransaction) {
+        enterTransaction(transaction, .beginning)
+        state = .inHandler
     }
 
-    /// The session is no longer in its transaction; the caller ends that.
-    func leaveTransaction() {
-        transaction = nil
-        shared.withLock { $0.isWriting = false }
-        database.noteWriteEnded(by: owner)
+    /// Closes the session that a handler had.
+    func endHandler() {
+        if state == .inHandler { state = .open }
+        try? close()
     }
 
     // MARK: The end
@@ -273,41 +248,30 @@ package final class Session {
     /// session has ended.
     ///
     /// - Throws: the errors of `Store.close`: `commitOutcomeUnknown`, `poisoned`, `io`...;
-    ///   `insideCallback` for a session that is lent to a handler.
+    ///   `insideCallback` for a session that a handler of the opening has.
     /// - Parameter isInvalidation: whether the realm continues with another session.
     package func close(isInvalidation: Bool = false) throws(EngineError) {
         try check()
-        guard !isLent else {
+        guard state != .inHandler else {
             throw EngineError(
                 .insideCallback,
                 "Can't close this realm: it belongs to the opening of the file, which closes it "
                     + "when the callback has returned.")
         }
-        isInvalidated = isInvalidation
-        end()
+        end(as: isInvalidation ? .invalidated : .closed)
         let closing = database
-        // Handles may hold the session for long; they must not hold the file.
-        if let nowhere = Database.nowhere {
-            base = nowhere.view
-            database = nowhere.database
-        }
-        hasLeft = true
+        position.leave()
         try closing.leave()
     }
 
-    private func end() {
-        guard isOpen else { return }
-        isOpen = false
-        forgetReads()
-        epoch.pointee.number += 1
+    private func end(as end: SessionState) {
+        state = end
+        readers = ReaderCache()
+        identity.advanceEpoch()
         // A forked child has none of the parent's other threads, but any locks that they held.
         guard (try? database.store.checkProcess()) != nil else { return }
-        let shown = shared.withLock { shared in
-            defer { shared.view = nil }
-            return shared.view
-        }
-        withExtendedLifetime(shown) {}
-        counters.noteEverything()
+        identity.show(nil)
+        position.counters.noteEverything()
         if let transaction {
             leaveTransaction()
             transaction.rollback()
@@ -316,6 +280,6 @@ package final class Session {
             database.notifier.remove(channel)
             channel.close()
         }
-        channel = nil
+        observation.channel = nil
     }
 }

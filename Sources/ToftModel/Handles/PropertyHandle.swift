@@ -126,3 +126,9 @@ struct SlotCounter {
         return count
     }
 }
+
+extension PropertyRef {
+    package init(_ property: PropertyHandle) {
+        self.init(classID: property.classID, propertyID: property.id)
+    }
+}

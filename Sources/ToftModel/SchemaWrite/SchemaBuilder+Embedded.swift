@@ -86,23 +86,6 @@ private struct OwnerProblems {
     }
 }
 
-extension ModelView {
-    /// True if more embedded objects than allowed are on the path to one, itself included; also if
-    /// it is below a cycle of them.
-    fileprivate func isNestedTooDeep(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool
-    {
-        guard schema.mayNestTooDeep[owner.position] else { return false }
-        var (object, owner) = (key, owner), depth = 0
-        while owner.isEmbedded {
-            depth += 1
-            guard depth <= Limits.nestedEmbeddedObjects else { return true }
-            guard let outer = try embeddingObject(of: object, owner) else { return false }
-            (object, owner) = outer
-        }
-        return false
-    }
-}
-
 extension StoredSchema {
     /// Some embedded classes, and those whose objects are within theirs, at any depth.
     func embeddedClasses(in classes: [ClassID]) -> [ClassID] {

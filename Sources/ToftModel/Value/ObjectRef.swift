@@ -21,3 +21,14 @@ package struct ObjectRef: Hashable, Sendable {
     /// The reference of no object: used in comparisons for one that is not in the database.
     package static let nowhere = ObjectRef(classID: 0, key: .min)
 }
+
+/// A property of a class.
+package struct PropertyRef: Hashable, Sendable {
+    package let classID: ClassID
+    package let propertyID: PropertyID
+
+    package init(classID: ClassID, propertyID: PropertyID) {
+        self.classID = classID
+        self.propertyID = propertyID
+    }
+}

@@ -146,24 +146,3 @@ extension ClassHandle {
     /// Whether the deletion of an object takes others with it, or may be denied.
     fileprivate var hasDeleteRules: Bool { !cascading.isEmpty || !denying.isEmpty }
 }
-
-extension ModelView {
-    /// The objects that a property links to; among them some that are deleted already.
-    fileprivate func targets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
-        -> [Int64]
-    {
-        let table = try rows(schema.classes[property.classPosition])
-        guard property.collection == .none else {
-            try unflushed?.flushValue(key, property.column, property.classPosition)
-            return try stored { () throws(StorageError) in try table.list(key, property.column) }
-                .linkTargets()
-        }
-        let waiting = unflushed?.value(key, property.column, property.classPosition)
-        let cell =
-            if let waiting { waiting } else {
-                try stored { () throws(StorageError) in try table.cell(key, property.column) }
-            }
-        guard case .int64(let target) = cell else { return [] }
-        return [target]
-    }
-}

@@ -186,23 +186,6 @@ extension ModelTransaction {
     }
 }
 
-extension ModelView {
-    /// The object that owns an embedded one.
-    func embeddingObject(of key: Int64, _ owner: ClassHandle) throws(ModelError)
-        -> (key: Int64, owner: ClassHandle)?
-    {
-        for property in owner.incoming where property.ownsTargets {
-            var found: Int64?
-            try forEachBacklink(to: key, through: property) { source, _ in
-                found = source
-                return false
-            }
-            if let found { return (found, schema.classes[property.classPosition]) }
-        }
-        return nil
-    }
-}
-
 extension PropertyHandle {
     /// The error for linking to an embedded object, which has an owner.
     var alreadyOwned: ModelError { .alreadyOwned(className: className, property: name) }

@@ -253,15 +253,13 @@ extension ClassHandle {
     }
 }
 
-extension ModelView {
-    /// The objects of the version that a transaction has committed, with the schema that it had.
-    package convenience init(_ snapshot: Snapshot, committedBy transaction: ModelTransaction)
-        throws(ModelError)
-    {
-        let schema = transaction.view.schema
-        self.init(
+extension ModelTransaction {
+    /// The objects of the version that it has committed, with the schema that it had.
+    package func committedView(_ snapshot: Snapshot) throws(ModelError) -> ModelView {
+        let schema = view.schema
+        return ModelView(
             snapshot,
-            schema: transaction.writing.isStructureChanged
+            schema: writing.isStructureChanged
                 ? try ModelSchema.read(snapshot, previous: schema) : schema)
     }
 }

@@ -163,3 +163,11 @@ final class ClassReader {
         do { return try cluster.list(column, row) } catch { throw .storage(error) }
     }
 }
+
+extension ListView {
+    /// The element at `index`.
+    @inline(__always)
+    func element(_ index: Int) throws(ModelError) -> Cell {
+        do { return try cell(at: index) } catch { throw .storage(error) }
+    }
+}

@@ -60,16 +60,3 @@ extension Binder {
 extension PathStep {
     var isBacklink: Bool { if case .backlinks = self { true } else { false } }
 }
-
-extension BoundCollection {
-    /// The step to the objects of the collection, which are of class `target`; nil for a collection
-    /// of other values.
-    func step(to target: ClassID) -> PathStep? {
-        switch self {
-        case .list(let property): .list(property, target: target)
-        case .backlinks(let origin): .backlinks(origin: origin)
-        case .link(let step): step
-        case .allBacklinks: nil
-        }
-    }
-}

@@ -45,17 +45,6 @@ package enum PathStep: Hashable, Sendable {
     }
 }
 
-/// A property of a class.
-package struct PropertyRef: Hashable, Sendable {
-    package var classID: ClassID
-    package var propertyID: PropertyID
-
-    init(classID: ClassID, propertyID: PropertyID) {
-        self.classID = classID
-        self.propertyID = propertyID
-    }
-}
-
 /// One place in a list.
 package enum ListPosition: Hashable, Sendable {
     case index(Int)
@@ -241,5 +230,18 @@ struct BoundPath: Sendable {
     var directProperty: PropertyRef? {
         guard scope == 0, steps.isEmpty, case .property(let property, _) = leaf else { return nil }
         return property
+    }
+}
+
+extension BoundCollection {
+    /// The step to the objects of the collection, which are of class `target`; nil for a collection
+    /// of other values.
+    func step(to target: ClassID) -> PathStep? {
+        switch self {
+        case .list(let property): .list(property, target: target)
+        case .backlinks(let origin): .backlinks(origin: origin)
+        case .link(let step): step
+        case .allBacklinks: nil
+        }
     }
 }

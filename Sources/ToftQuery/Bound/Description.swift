@@ -113,7 +113,7 @@ struct Description {
         case .subquery(let subquery):
             text += "SUBQUERY("
             write(subquery.collection)
-            text += ", " + Self.spelling(ofName: subquery.variable) + ", "
+            text += ", " + Lexer.spelling(ofName: subquery.variable) + ", "
             write(subquery.predicate)
             text += ").@count"
         }
@@ -257,7 +257,7 @@ struct Description {
                 text += "["
                 write(index)
                 text += "]"
-            case .name(let name): text += (isFirst ? "" : ".") + Self.spelling(ofName: name)
+            case .name(let name): text += (isFirst ? "" : ".") + Lexer.spelling(ofName: name)
             case .operation(let operation): text += (isFirst ? "" : ".") + operation.rawValue
             case .argument(let index): text += (isFirst ? "" : ".") + "$K\(index)"
             }
@@ -275,34 +275,6 @@ struct Description {
         case .key(let key): write(.string(StringLiteral(key)), isPattern: false)
         case .argument(let index): write(.argument(index), isPattern: false)
         }
-    }
-
-    /// A name with a backslash before characters that do not belong to names, and in a reserved
-    /// word.
-    static func spelling(ofName name: String) -> String {
-        var bytes: [UInt8] = []
-        let isWord = Keyword(spelling: Array(name.utf8)[...]).map { !$0.canBeName } ?? false
-        var needsEscape = isWord
-        let argument =
-            name.utf8.first == UInt8(ascii: "$")
-            && name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1).first.map(ASCII.isDigit) == true
-        for (index, byte) in name.utf8.enumerated() {
-            let escape = Lexer.letter(ofBlank: byte)
-            let isBlankLetter = [UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t")]
-                .contains(byte)
-            if let escape {
-                bytes += [UInt8(ascii: "\\"), escape]
-            } else if index == 0 ? !Lexer.beginsName(byte) || argument : !Lexer.continuesName(byte)
-            {
-                bytes += [UInt8(ascii: "\\"), byte]
-            } else if needsEscape, !isBlankLetter {
-                needsEscape = false
-                bytes += [UInt8(ascii: "\\"), byte]
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Orderings

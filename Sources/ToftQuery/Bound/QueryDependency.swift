@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 
 /// A dependency of a query's answer: a property of the objects at the end of a path.
 package struct QueryDependency: Hashable, Sendable {

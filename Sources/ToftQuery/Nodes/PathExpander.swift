@@ -288,11 +288,3 @@ extension ListPosition {
         }
     }
 }
-
-extension ListView {
-    /// The element at `index`.
-    @inline(__always)
-    func element(_ index: Int) throws(ModelError) -> Cell {
-        do { return try cell(at: index) } catch { throw .storage(error) }
-    }
-}

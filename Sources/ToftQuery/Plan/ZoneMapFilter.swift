@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 /// A range that a column of the queried objects must be in, compared with the least and the

@@ -68,7 +68,7 @@ extension Parser {
     /// A hint at the spelling of a property with the name of a word of the language.
     private static func hint(forPropertyNamed word: some Sequence<UInt8>) -> String {
         let name = String(decoding: Array(word), as: UTF8.self)
-        return "A property of this name is written \(Description.spelling(ofName: name))."
+        return "A property of this name is written \(Lexer.spelling(ofName: name))."
     }
 
     /// Whether `(` follows the present word, blanks aside.

@@ -25,7 +25,7 @@ extension TableWriter {
         throws(StorageError)
     {
         let widening = cell.integer.map {
-            Widening.integers(column.id, $0, hasNanoseconds: cell.hasNanoseconds)
+            ClusterBuilder.Widening.integers(column.id, $0, hasNanoseconds: cell.hasNanoseconds)
         }
         for _ in 0..<ClusterLimits.rows {
             try makeRoom(key, heap: 0, widening)
@@ -141,16 +141,7 @@ extension TableWriter {
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// The reasons why a cluster's column cannot hold a value.
-    enum Widening {
-        /// An integer that does not fit into its column's width, or a timestamp whose column has
-        /// no nanoseconds.
-        case integers(UInt32, Int64, hasNanoseconds: Bool)
-        /// A long value, which a coded column of bytes cannot have.
-        case plainTexts(UInt32)
-    }
-
-    func builder(of leaf: Leaf, _ widening: Widening?) throws(StorageError)
+    func builder(of leaf: Leaf, _ widening: ClusterBuilder.Widening?) throws(StorageError)
         -> ClusterBuilder
     {
         try ClusterBuilder(columns, [ClusterSource(leaf.cluster)], widening: widening)
@@ -158,7 +149,7 @@ extension TableWriter {
 
     /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides
     /// it.
-    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?)
+    private func makeRoom(_ key: Int64, heap: Int, _ widening: ClusterBuilder.Widening?)
         throws(StorageError)
     {
         let (leaf, row) = try locateForWrite(key)

@@ -59,7 +59,7 @@ extension TableWriter {
     /// Makes room for `heap` more bytes or a wider integer in the last row, if this transaction
     /// appended it; false if its cluster is to grow like any other. The path is current.
     func makeRoomInTail(
-        _ leaf: Leaf, heap: Int, _ widening: Widening?
+        _ leaf: Leaf, heap: Int, _ widening: ClusterBuilder.Widening?
     ) throws(StorageError) -> Bool {
         guard appendedRows > 0, !isAppendingMany else { return false }
         let builder = try builder(of: leaf, widening)

@@ -121,8 +121,8 @@ def test_what_does_not_count_is_refused(path: object) -> None:
         for amount in (1.5, "1", True, None):
             with pytest.raises(TypeError):
                 page.increment("visits", amount)  # type: ignore[arg-type]
-            with pytest.raises(TypeError):
-                Page.visits + amount  # type: ignore[operator]
+            with pytest.raises(TypeError):  # 1.5 may be added in a condition
+                pages.update(visits=Page.visits + amount)  # type: ignore[operator]
         someone = realm.create(Everything, id=1)
         with pytest.raises(toft.PrimaryKeyChangeError):
             someone.increment("id")

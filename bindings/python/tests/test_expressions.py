@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,19 @@ SAME: list[tuple[toft.Condition, str]] = [
     (Dog.age.in_([3, 8]), "age IN {3, 8}"),
     (Dog.age.in_(range(4)), "age IN {0, 1, 2, 3}"),
     (Dog.age.in_([]), "age IN {}"),
+    (Dog.age + 1 == 4, "age + 1 == 4"),
+    (1 + Dog.age - 2 == 4, "age - 1 == 4"),
+    (Dog.age * 2 > 6, "age * 2 > 6"),
+    (10 - Dog.age >= Dog.age, "10 - age >= age"),
+    (-Dog.age < -3, "0 - age < -3"),
+    ((Dog.age + Dog.owner.age) * 2 == 34, "(age + owner.age) * 2 == 34"),
+    (Dog.age / 2 == 1.5, "age / 2.0 == 1.5"),
+    (12 / Dog.age == 4, "12.0 / age == 4"),
+    (Dog.age / (Dog.age - 3) == None, "age / (age - 3) == null"),  # noqa: E711
+    ((Dog.age * 3).in_([9, 15]), "age * 3 IN {9, 15}"),
+    ((Dog.age - 1).between(2, 4), "age - 1 >= 2 AND age - 1 <= 4"),
+    (Dog.tags.length() * 2 == 4, "tags.@count * 2 == 4"),
+    (Dog.friends.any(Dog.age * 2 == 6), "SUBQUERY(friends, $d, $d.age * 2 == 6).@count > 0"),
     (Dog.owner == None, "owner == null"),  # noqa: E711
     (Dog.owner.is_none(), "owner == null"),
     (~Dog.owner.is_none(), "owner != null"),
@@ -253,3 +267,61 @@ def test_each_type_can_be_compared(realm: toft.Realm) -> None:
         Everything.maybe_count == None,  # noqa: E711
     )
     assert list(found) == [item]
+
+
+def test_arithmetic_is_that_of_python(realm: toft.Realm) -> None:
+    chance = random.Random(7)
+    print("seed 7")
+    with realm.write():
+        for number in range(40):
+            realm.create(
+                Everything,
+                id=number,
+                count=chance.randrange(-9, 10),
+                maybe_count=chance.choice([None, *range(-3, 4)]),
+                score=chance.randrange(-8, 9) / 4,
+            )
+    everything = list(realm.objects(Everything))
+    operations: list[Callable[[Any, Any], Any]] = [
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a * b,
+        lambda a, b: a / b,
+        lambda a, b: -a + b,
+    ]
+
+    def value(each: Any, made: Any) -> Any:
+        try:
+            return made(each)
+        except (TypeError, ZeroDivisionError):  # None, as in SQL
+            return None
+
+    for _ in range(200):
+        made = leaf(chance)
+        for _ in range(chance.randrange(1, 4)):
+            made = combined(chance.choice(operations), made, leaf(chance))
+        limit = chance.randrange(-10, 11)
+        expected = [
+            each.id for each in everything if (found := value(each, made)) is not None
+            and found > limit
+        ]  # fmt: skip
+        condition = made(Everything) > limit
+        if isinstance(condition, bool):  # only numbers were combined
+            continue
+        assert [each.id for each in realm.objects(Everything).where(condition)] == expected, (
+            condition
+        )
+
+
+def leaf(chance: random.Random) -> Callable[[Any], Any]:
+    """A property of an object, or of the class, or a number."""
+    name = chance.choice(["count", "maybe_count", "score", "", ""])
+    number = chance.choice([-2, -1, 1, 2, 3, 0.5])
+    return (lambda of: getattr(of, name)) if name else (lambda of: number)
+
+
+def combined(
+    operation: Callable[[Any, Any], Any], left: Callable[[Any], Any], right: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """The operation of what the two give."""
+    return lambda of: operation(left(of), right(of))

@@ -23,7 +23,9 @@ def test_what_the_header_says_now_is_what_the_package_has() -> None:
 @pytest.mark.no_library
 def test_no_function_of_the_header_is_overlooked() -> None:
     text = re.sub(r"/\*.*?\*/", "", generate.HEADER.read_text(), flags=re.S)
-    assert sorted(re.findall(r"\b(toft_\w+)\(", re.sub(r"static inline.*?\n}", "", text, flags=re.S))) == sorted(_ffi.FUNCTIONS)
+    assert sorted(
+        re.findall(r"\b(toft_\w+)\(", re.sub(r"static inline.*?\n}", "", text, flags=re.S))
+    ) == sorted(_ffi.FUNCTIONS)
 
 
 @pytest.mark.no_library
@@ -43,9 +45,15 @@ def test_structures_lie_in_memory_as_the_compiler_lays_them(tmp_path: Path) -> N
             lines.append(f'printf("%zu\\n", (size_t){name});')
             expected.append(value)
     source = tmp_path / "layout.c"
-    source.write_text("#include <stdio.h>\n#include <toft.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
+    source.write_text(
+        "#include <stdio.h>\n#include <toft.h>\nint main(void) {\n"
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
+    )
     program = tmp_path / "layout"
-    subprocess.run(["cc", "-std=c11", "-I", generate.HEADER.parent, "-o", program, source], check=True)
+    subprocess.run(
+        ["cc", "-std=c11", "-I", generate.HEADER.parent, "-o", program, source], check=True
+    )
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     assert [int(line) for line in printed.split()] == expected
 
@@ -57,13 +65,18 @@ def _offset(kind: type, name: str) -> int:
 
 
 @pytest.mark.no_library
-@pytest.mark.parametrize("text", ["TOFT_API int toft_x(long double y);", "typedef unsigned long toft_y", "int toft_z = 3;"])
+@pytest.mark.parametrize(
+    "text",
+    ["TOFT_API int toft_x(long double y);", "typedef unsigned long toft_y", "int toft_z = 3;"],
+)
 def test_what_the_generator_does_not_know_stops_it(text: str) -> None:
     with pytest.raises(generate.HeaderError):
         generate.Writer(generate.parse(text)).text()
 
 
-def test_a_library_of_another_abi_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_abi_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     source, made = tmp_path / "other.c", tmp_path / "libtoft.so"
@@ -75,7 +88,9 @@ def test_a_library_of_another_abi_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.no_library
-def test_a_library_that_is_nowhere_is_an_import_error_that_tells_where_it_was_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_nowhere_is_an_import_error_that_tells_where_it_was_sought(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TOFT_LIBRARY", "/nowhere/libtoft.so")
     with pytest.raises(ImportError) as raised:
         _lib.library.__wrapped__()

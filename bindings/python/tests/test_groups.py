@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -16,6 +16,10 @@ from typing import Annotated, Any
 
 import pytest
 import toft
+from toft.aggregates import average, count
+from toft.aggregates import max as max_of
+from toft.aggregates import min as min_of
+from toft.aggregates import sum as sum_of
 
 UTC = timezone.utc
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -255,3 +259,111 @@ def test_the_ends_of_mixed_values_over_several_groups_are_those_that_sort_first_
         assert groups.max("value") == {True: START, 2: None}
         assert groups.sum("value") == {True: Decimal(7), 2: Decimal(0)}
         assert groups.average("value") == {True: Decimal(7), 2: None}
+
+
+# --------------------------------------------------------------------------------------- Aggregates
+
+
+class Shop(toft.Object):
+    name: str = toft.field(primary_key=True)
+
+
+class Sale(toft.Object):
+    shop: Shop | None
+    kind: str = toft.field(name="type")
+    amount: int | None
+    price: Decimal | None
+    on: date
+
+
+@pytest.fixture
+def sales(path: Path) -> Iterator[toft.Results[Sale]]:
+    """Two hundred sales of three shops."""
+    chance = random.Random(11)
+    with toft.open(path, [Shop, Sale]) as realm:
+        with realm.write():
+            shops = [None, *(realm.create(Shop, name=name) for name in ("a", "b", "c"))]
+            for _ in range(200):
+                realm.create(
+                    Sale,
+                    shop=chance.choice(shops),
+                    kind=chance.choice("xyz"),
+                    amount=chance.choice([None, 1, 5, 30, -4]),
+                    price=chance.choice([None, Decimal("1.50"), Decimal(3)]),
+                    on=date(2024, 1, chance.randrange(1, 29)),
+                )
+        yield realm.objects(Sale)
+
+
+def test_several_aggregates_are_those_of_a_plain_loop(sales: toft.Results[Sale]) -> None:
+    found = sales.group_by("shop.name", Sale.kind).aggregate(
+        n=count(),
+        total=sum_of("amount"),
+        mean=average(Sale.amount),
+        dear=max_of("price"),
+        first=min_of(Sale.on),
+    )
+    groups: dict[Any, list[Sale]] = defaultdict(list)
+    for sale in sales:
+        groups[sale.shop.name if sale.shop else None, sale.kind].append(sale)
+    expected = []
+    for (shop, kind), members in sorted(
+        groups.items(), key=lambda each: (each[0][0] is not None, each[0])
+    ):
+        amounts = [sale.amount for sale in members if sale.amount is not None]
+        prices = [sale.price for sale in members if sale.price is not None]
+        mean = sum(amounts) / len(amounts) if amounts else None
+        dear = max(prices, default=None)
+        first = min(sale.on for sale in members)
+        expected.append((shop, kind, len(members), sum(amounts), mean, dear, first))
+    assert found == expected
+    assert found.names == ("shop_name", "kind", "n", "total", "mean", "dear", "first")
+    assert found[0].kind == expected[0][1] and isinstance(found[0].first, date)
+
+
+def test_groups_are_chosen_sorted_and_counted_off(sales: toft.Results[Sale]) -> None:
+    found = sales.group_by("kind").aggregate(n=count(), total=sum_of("amount"))
+    most = found.having(lambda group: group.n > 10).top(2, by="total")
+    totals = sorted((row.total for row in found if row.n > 10), reverse=True)
+    assert [row.total for row in most] == totals[:2]
+    assert found.top(1)[0].n == max(row.n for row in found)
+    assert [row.kind for row in found.sort("-kind")] == ["z", "y", "x"]
+    assert [*found.columns()] == ["kind", "n", "total"]
+    assert found.to_dicts()[0] == found[0]._asdict()
+    assert found.top(0) == [] and len(found[1:]) == 2
+    assert "3 groups of kind, n, total" in repr(found)
+    by_shop = sales.group_by("shop").aggregate(n=count())
+    assert by_shop[0].shop is None and by_shop[1].shop.name == "a"
+    assert [row.price for row in sales.group_by("price").aggregate().sort("-price")][-1] is None
+
+
+def test_groups_become_frames(sales: toft.Results[Sale]) -> None:
+    found = sales.group_by("kind").aggregate(n=count(), total=sum_of("amount"))
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    for frame in (found.to_pandas(), found.to_polars()):
+        assert isinstance(frame, (pandas.DataFrame, polars.DataFrame))
+        assert [*frame.columns] == ["kind", "n", "total"] and len(frame) == 3
+    assert found[:0].to_polars().columns == ["kind", "n", "total"]
+
+
+def test_wrong_questions_to_groups_are_told(sales: toft.Results[Sale]) -> None:
+    groups = sales.group_by("kind")
+    with pytest.raises(toft.InvalidArgumentError, match="Two columns have the name 'kind'"):
+        groups.aggregate(kind=count())
+    with pytest.raises(toft.InvalidArgumentError, match="'_n' cannot be the name"):
+        groups.aggregate(_n=count())
+    with pytest.raises(TypeError, match="n is an aggregate"):
+        groups.aggregate(n=len)  # type: ignore[arg-type]
+    with pytest.raises(toft.NoSuchPropertyError, match="amont"):
+        groups.aggregate(total=sum_of("amont"))
+    with pytest.raises(toft.UnsupportedAggregateError):
+        groups.aggregate(total=sum_of("kind"))
+    found = groups.aggregate(n=count())
+    with pytest.raises(toft.InvalidArgumentError, match="no column 'm': there are kind, n"):
+        found.sort("m")
+    with pytest.raises(toft.InvalidArgumentError, match="needs an aggregate"):
+        groups.aggregate().top(3)
+    with pytest.raises(toft.InvalidArgumentError, match="not negative: -1"):
+        found.top(-1)
+    with pytest.raises(toft.TypeMismatchError, match="'shop' have no order"):
+        sales.group_by("shop").aggregate().sort("shop")

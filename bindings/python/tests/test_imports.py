@@ -14,7 +14,7 @@ from toft.records import Record
 LATER = [
     *("asyncio", "base64", "dataclasses", "difflib", "html", "inspect", "json", "logging"),
     *("numpy", "pandas", "pathlib", "polars", "pydantic_core", "threading"),
-    *("toft.notebooks", "toft.reading", "toft.sources", "toft.tables"),
+    *("toft.notebooks", "toft.reading", "toft.shared", "toft.sources", "toft.tables"),
 ]
 
 

@@ -90,8 +90,8 @@ def test_what_may_not_be_done_in_it_is_an_error(tmp_path: Path) -> None:
         realm.commit()
 
     def begin(realm: toft.Realm) -> None:
-        with realm.write():
-            fill(realm)
+        fill(realm)
+        realm.begin_write()
 
     def close(realm: toft.Realm) -> None:
         fill(realm)

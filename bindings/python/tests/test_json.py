@@ -355,7 +355,7 @@ class Same(toft.Object):
 
 def by_the_library(realm: toft.Realm, text: str) -> None:
     """Creates an object as C and Swift do of JSON."""
-    address, key = realm._address, realm._binding(Same).key
+    address, key = realm._session.position.address, realm._session.classes.binding(Same).key
     given, memory = _lib.borrowed(text)
     _lib.library().toft_realm_create_from_json(address, key, 0, given, None, None, None)
     del memory

@@ -173,7 +173,7 @@ def test_memory_that_was_lent_is_lent_again(realm: toft.Realm) -> None:
     with realm.write():
         rex = realm.create(Dog, name="Rex")
         use()
-        spare = {*map(id, realm._spare_arguments)}
+        spare = {*map(id, realm._session.writing._spare_arguments)}
         for _ in range(10):
             use()
-        assert {*map(id, realm._spare_arguments)} == spare
+        assert {*map(id, realm._session.writing._spare_arguments)} == spare

@@ -322,7 +322,7 @@ def compare(results: list[toft.Results[Any]], which: list[int], where: str) -> N
 
 def fresh_copy(results: toft.Results[Any]) -> toft.Results[Any]:
     """New results of the same query, not yet evaluated."""
-    return results._realm.resolve(results)
+    return results._session.realm.resolve(results)
 
 
 @pytest.fixture
@@ -361,7 +361,7 @@ def test_results_of_nothing_are_false_and_have_no_first(members: toft.Results[Me
 
 def test_a_loop_that_takes_the_first_away_sees_each(members: toft.Results[Member]) -> None:
     found, seen = members.where("name == 'n3' AND age < 50"), []
-    with members._realm.write():
+    with members._session.realm.write():
         while first := found.first():
             seen.append(first.id)
             first.name = "seen"

@@ -436,7 +436,7 @@ def test_each_event_loop_is_told_though_another_one_stands_still(
         loop.run_until_complete(changes.aclose())  # type: ignore[attr-defined]
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
-    assert not realm._loops
+    assert not realm._session.dispatching._loops
 
 
 def test_a_callback_that_nobody_would_await_is_refused(realm: toft.Realm) -> None:

@@ -80,7 +80,7 @@ def test_objects_of_a_large_class_are_found_and_sliced(points: toft.Results[Poin
 
 
 def test_changing_each_object_in_a_loop(points: toft.Results[Point]) -> None:
-    realm = points._realm
+    realm = points._session.realm
     start = time.perf_counter()
     with realm.write():
         for point in points.where("x < $0", COUNT // 10):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +27,40 @@ def mypy(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_the_package_and_its_examples_are_typed() -> None:
     pytest.importorskip("mypy")
     result = mypy()
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def programs(folder: Path) -> list[Path]:
+    """The programs of the pages: those of README.md as one."""
+    page = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text(), re.S)
+    (folder / "readme.py").write_text("\n\n".join(page))
+    # The other programs for servers import what may not be installed.
+    shop = re.search(r"# shop\.py\n.*?(?=```)", (PACKAGE / "Servers.md").read_text(), re.S)
+    assert shop is not None
+    (folder / "shop.py").write_text(shop[0])
+    return sorted(folder.glob("*.py"))
+
+
+@pytest.mark.no_library
+def test_the_programs_of_the_pages_are_typed(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    result = mypy("--strict", "--config-file=", "--follow-imports=silent", *programs(tmp_path))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.no_library
+def test_pyright_accepts_the_programs_of_the_pages(tmp_path: Path) -> None:
+    pytest.importorskip("pyright")
+    try:
+        subprocess.run([sys.executable, "-m", "pyright", "--version"], check=True, timeout=300)
+    except subprocess.SubprocessError as error:
+        pytest.skip(f"pyright cannot be had here, it is a program for node: {error}")
+    programs(tmp_path)
+    (tmp_path / "pyrightconfig.json").write_text(
+        json.dumps({"extraPaths": [str(PACKAGE)], "pythonVersion": "3.10"})
+    )
+    command = [sys.executable, "-m", "pyright", "--project", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

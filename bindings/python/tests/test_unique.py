@@ -75,3 +75,56 @@ def test_what_cannot_be_unique_is_refused(path: Path) -> None:
         toft.open(path, [Thing])
     assert "of type double and can't be unique" in caught.value.detail
     assert "is a list and can't be unique" in caught.value.detail
+
+
+class User(toft.Object):
+    id: int = toft.field(primary_key=True, auto_increment=True)
+    email: str | None = toft.field(unique=True, name="e-mail")
+    name: str = ""
+    visits: int = 0
+    friends: list[User]
+
+
+def test_an_upsert_by_a_unique_property_finds_the_object(path: Path) -> None:
+    with toft.open(path, [User]) as realm:
+        with realm.write():
+            ann = realm.upsert(User, by="email", email="a", name="Ann", visits=3)
+            same = realm.upsert(User, by=User.email, email="a", visits=4)
+            assert same == ann and (ann.id, ann.name, ann.visits) == (1, "Ann", 4)
+            ben = realm.upsert(User, {"email": "b", "friends": [ann]}, by="email")
+            assert ben.id == 2 and ben.friends == [ann]
+            nobody = [realm.upsert(User, by="email", email=None).id for _ in range(2)]
+            assert nobody == [3, 4]  # None is the same as nothing else
+            assert realm.upsert(User, by="id", id=2, name="Ben").name == "Ben"
+            with pytest.raises(toft.InvalidArgumentError, match="has the id 1, not 2"):
+                realm.upsert(User, by="email", email="a", id=2)
+        assert [user.email for user in realm.objects(User)] == ["a", "b", None, None]
+
+
+def test_an_upsert_by_properties_that_are_unique_together(path: Path) -> None:
+    with toft.open(path, [Person]) as realm:
+        with realm.write():
+            one = realm.upsert(Person, by=("number", "street"), street="s", number=1, town="t")
+            two = realm.upsert(Person, by=(Person.street, "number"), street="s", number=2)
+            again = realm.upsert(Person, by=("number", "town"), number=1, town="t", email="x")
+            assert again == one != two and one.email == "x" and one.street == "s"
+            with pytest.raises(toft.TypeMismatchError):
+                realm.upsert(Person, by="email", email="x", town="u", number="five")
+            assert one.town == "t"
+            same = realm.upsert(Person, by="email", update="modified", email="x", town="t")
+            assert same == one
+        assert len(realm.objects(Person)) == 2
+
+
+def test_an_upsert_by_what_is_not_unique_or_not_given_is_refused(path: Path) -> None:
+    with toft.open(path, [Person, User]) as realm, realm.write():
+        for by in ("street", ("street", "email"), ()):
+            with pytest.raises(toft.InvalidArgumentError, match="is not unique: declare it"):
+                realm.upsert(Person, by=by, street="s", email="x")
+        with pytest.raises(toft.InvalidArgumentError, match="needs the email of the object"):
+            realm.upsert(Person, by="email", town="t")
+        with pytest.raises(toft.NoSuchPropertyError, match="emial"):
+            realm.upsert(Person, by="emial", emial="x")
+        with pytest.raises(toft.InvalidArgumentError, match="is not a property of Person"):
+            realm.upsert(Person, by=User.email, email="x")
+        assert not realm.objects(Person)

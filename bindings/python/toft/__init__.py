@@ -17,6 +17,9 @@ Writes are ACID transactions, over all threads and processes. Observers are noti
 down to the indices.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from . import errors
 from ._ffi import TOFT_VERSION as __version__
 from ._ffi import toft_change_kind as ChangeKind
@@ -26,6 +29,7 @@ from ._lib import handle_count
 from ._lib import version as library_version
 from .conversions import StoredAs
 from .database import CheckReport, CompactionStep, Info, Pin, Realm
+from .dates import date_trunc
 from .dicts import Dict
 from .errors import *  # noqa: F403
 from .errors import FileExistsError as FileExistsError
@@ -63,6 +67,9 @@ from .schema import Float32, Mixed, PropertyInfo, field, fields, linking_objects
 from .sets import Set
 from .timestamps import Timestamp
 
+if _TYPE_CHECKING:
+    from .shared import Database
+
 # The names of `from toft import *`: nothing that hides a builtin.
 __all__ = [
     "ChangeKind",
@@ -71,6 +78,7 @@ __all__ = [
     "Compaction",
     "CompactionStep",
     "Condition",
+    "Database",
     "Dict",
     "EmbeddedObject",
     "Expression",
@@ -103,6 +111,7 @@ __all__ = [
     "__version__",
     "change_key",
     "compact",
+    "date_trunc",
     "delete_files",
     "dry_run",
     "errors",
@@ -120,3 +129,15 @@ __all__ = [
     "text",
 ]
 __all__ += errors.__all__
+
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _Any:
+        """`Database` is for servers: other programs do not load it."""
+        if name != "Database":
+            raise AttributeError(f"module 'toft' has no attribute {name!r}")
+        from .shared import Database
+
+        globals()[name] = Database
+        return Database

@@ -19,6 +19,7 @@ from . import _ffi
 from .errors import Error, InvalidArgumentError, LibraryError, error_class
 
 _NAME = "libtoft.so"
+_FOR_SERVERS = (_ffi.toft_status.ERROR_WRONG_THREAD, _ffi.toft_status.ERROR_USED_AFTER_FORK)
 _PACKAGE = os.path.dirname(os.path.realpath(__file__))
 
 
@@ -83,6 +84,8 @@ def last_error(status: int) -> Error:
     if library().toft_last_error(ctypes.byref(error)) or error.code != status:
         return kind(f"The library failed with status {status} and left no message.", code=status)
     message = text_of(error.message).replace("TOFT_CONFINEMENT_CALLER", 'confinement="caller"')
+    if status in _FOR_SERVERS:
+        message += " toft.Database has realms for all threads, tasks and forked processes."
     return kind(message, detail=text_of(error.detail), number=error.number, code=status)
 
 

@@ -32,8 +32,8 @@ from .identifiers import ObjectId
 from .timestamps import Timestamp
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .savepoints import Savepoint
+    from .session import Session
 
 VALUE_SIZE = ctypes.sizeof(toft_value)
 ENTRY_SIZE = ctypes.sizeof(toft_entry)
@@ -149,7 +149,7 @@ class Arguments:
         if savepoint is not None:
             savepoint.__exit__(kind)
 
-    def _add_led(self, instance: Any, realm: Realm) -> None:
+    def _add_led(self, instance: Any, session: Session) -> None:
         """Adds an object that a value leads to. It is gone again when the call fails; memory that
         is no block of its own belongs to a caller that sees to that.
         """
@@ -158,12 +158,12 @@ class Arguments:
                 f"This {type(instance).__name__} is in no database: say realm.add(object) first."
             )
         if self._savepoint is None and self._spares is not None:
-            savepoint = realm._savepoint()
+            savepoint = session.writing.savepoint()
             savepoint.__enter__()
             self._savepoint = savepoint
-        realm._add_led(instance)
+        session.writing.add_led(session, instance)
 
-    def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
+    def add(self, value: Any, session: Session, wanted: int = NULL) -> None:
         """Appends a value; `wanted`:
 
         the type of the property it is for, when there is one, so that 3 is a float if the property
@@ -183,19 +183,21 @@ class Arguments:
         elif kind is float:
             self._number(value, wanted)
         else:
-            self._other(value, realm, wanted)
+            self._other(value, session, wanted)
 
-    def add_list(self, values: Any, realm: Realm, wanted: int = NULL) -> None:
+    def add_list(self, values: Any, session: Session, wanted: int = NULL) -> None:
         """Appends a whole list as one value; `wanted`: the type of its elements."""
         items = list(values)
-        inner = self._apart(items, realm, wanted)
+        inner = self._apart(items, session, wanted)
         self._kept.append(inner)
         self._words(LIST, ctypes.addressof(inner), len(items))
 
-    def add_dictionary(self, values: Mapping[str, Any], realm: Realm, wanted: int = NULL) -> None:
+    def add_dictionary(
+        self, values: Mapping[str, Any], session: Session, wanted: int = NULL
+    ) -> None:
         """Appends a whole dictionary as one value; `wanted`: the type of what its keys have."""
         keys = list(values)
-        inner = self._apart(list(values.values()), realm, wanted)
+        inner = self._apart(list(values.values()), session, wanted)
         entries = ctypes.create_string_buffer(max(1, len(keys)) * ENTRY_SIZE)
         first, first_value = ctypes.addressof(entries), ctypes.addressof(inner)
         for row, key in enumerate(keys):
@@ -206,7 +208,7 @@ class Arguments:
         self._kept.append(entries)
         self._words(DICTIONARY, ctypes.addressof(entries), len(keys))
 
-    def _apart(self, items: list[Any], realm: Realm, wanted: int) -> Any:
+    def _apart(self, items: list[Any], session: Session, wanted: int) -> Any:
         """The memory of values that are one value together. There is room for that one then."""
         if self._depth > 0 and wanted != MIXED:
             raise TypeMismatchError(f"Collections do not hold collections: {items!r:.80}")
@@ -224,7 +226,7 @@ class Arguments:
         self._depth += 1
         try:
             for item in items:
-                self.add(item, realm, wanted)
+                self.add(item, session, wanted)
             inner = self._values
         finally:
             self._values, self._capacity, self.address, self.count = outer
@@ -234,12 +236,12 @@ class Arguments:
             self._grow()
         return inner
 
-    def _other(self, value: Any, realm: Realm, wanted: int) -> None:
+    def _other(self, value: Any, session: Session, wanted: int) -> None:
         kind = type(value).__name__
         if (link := getattr(type(value), "_toft_link", None)) is not None:
-            if getattr(value, "realm", realm) is None:
-                self._add_led(value, realm)
-            self._words(LINK, *link(value, realm))
+            if getattr(value, "_toft_session", session) is None:
+                self._add_led(value, session)
+            self._words(LINK, *link(value, session))
         elif kind in ("NAType", "NaTType"):  # pandas' ways to say None
             self._words(NULL, 0, 0)
         elif isinstance(value, datetime):
@@ -260,9 +262,9 @@ class Arguments:
             moment = value.astype("M8[us]").item()
             if isinstance(moment, int):
                 raise InvalidArgumentError(f"{value} is outside of the years 1 to 9999.")
-            self.add(None if moment is None else moment.replace(tzinfo=UTC), realm, wanted)
+            self.add(None if moment is None else moment.replace(tzinfo=UTC), session, wanted)
         elif isinstance(value, Enum):
-            self.add(value.value, realm, wanted)
+            self.add(value.value, session, wanted)
         elif isinstance(value, str):
             self._text(str.__str__(value))
         elif isinstance(value, (bytes, bytearray, memoryview)):
@@ -276,9 +278,9 @@ class Arguments:
         elif wanted == MIXED and isinstance(value, Set):
             raise TypeMismatchError(f"A mixed value is not a set: say list({value!r:.80})")
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
-            self.add_list(value, realm, wanted if wanted == MIXED else NULL)
+            self.add_list(value, session, wanted if wanted == MIXED else NULL)
         elif isinstance(value, Mapping):
-            self.add_dictionary(value, realm, wanted if wanted == MIXED else NULL)
+            self.add_dictionary(value, session, wanted if wanted == MIXED else NULL)
         else:
             raise TypeMismatchError(f"A {type(value).__name__} cannot be stored: {value!r:.80}")
 
@@ -405,7 +407,7 @@ class Nested:
         self.kind = kind
 
 
-def decode(memory: Any, offset: int, realm: Realm) -> Any:
+def decode(memory: Any, offset: int, session: Session) -> Any:
     """The value in these 24 bytes, copied."""
     kind, first, second = WORDS.unpack_from(memory, offset)
     if kind == INT:
@@ -419,7 +421,7 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
     if kind == BOOL:
         return bool(first & 0xFF)
     if kind == LINK:
-        return realm._linked(first, second & 0xFFFFFFFF)
+        return session.classes.linked(first, second & 0xFFFFFFFF)
     if kind == DATE:
         return date_of(first, nanoseconds_of(second))
     if kind == DATA:
@@ -438,16 +440,16 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
         size = VALUE_SIZE if kind == LIST else ENTRY_SIZE
         inner = (ctypes.c_char * (second * size)).from_address(first)
         if kind == LIST:
-            return [decode(inner, row * size, realm) for row in range(second)]
-        return dict(decode_entry(inner, row * size, realm) for row in range(second))
+            return [decode(inner, row * size, session) for row in range(second)]
+        return dict(decode_entry(inner, row * size, session) for row in range(second))
     raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")
 
 
-def decode_entry(memory: Any, offset: int, realm: Realm) -> tuple[str, Any]:
+def decode_entry(memory: Any, offset: int, session: Session) -> tuple[str, Any]:
     """The key and the value in these 40 bytes, copied."""
     address, size = _KEY.unpack_from(memory, offset)
     key = text_of_bytes(ctypes.string_at(address, size)) if size else ""
-    return key, decode(memory, offset + _KEY.size, realm)
+    return key, decode(memory, offset + _KEY.size, session)
 
 
 def text_of_bytes(data: bytes) -> str:

@@ -19,13 +19,13 @@ from .errors import (
     TypeMismatchError,
     WrongRealmError,
 )
-from .objects import Object, ownerless
+from .objects import Object, find, ownerless
 from .rows import Binding, BoundProperty, Draft, Live, Single
 from .savepoints import become_live
 from .schema import properties_of
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
 
 MODIFIED = toft_update_policy.MODIFIED
 
@@ -35,8 +35,8 @@ class Adding:
     see `savepoints.Savepoint`.
     """
 
-    def __init__(self, realm: Realm, policy: int) -> None:
-        self._realm = realm
+    def __init__(self, session: Session, policy: int) -> None:
+        self._session = session
         self._policy = policy
         self._made: dict[int, Single] = {}
         self.created: list[Single] = []
@@ -52,14 +52,14 @@ class Adding:
             given = {**given, **{each.name: each.default() for each in missing}}
         embedded = {
             each: self._drafted(each, given[each.name])
-            for each in self._realm._owning(binding)
+            for each in self._session.classes.owning(binding)
             if is_new(given.get(each.name))
         }
         if not embedded:
             return self._create(binding, given, self._policy)
         names = {each.name for each in embedded}
         plain = {name: value for name, value in given.items() if name not in names}
-        with self._realm._savepoint():
+        with self._session.writing.savepoint():
             single = self._create(binding, plain, self._policy)
 
             def own() -> None:
@@ -77,7 +77,7 @@ class Adding:
         if not isinstance(root, Object):
             raise TypeMismatchError(f"An object is due, not {root!r:.80}")
         if isinstance(root._rows, Live):
-            if root._rows.realm is not self._realm:
+            if root._rows.session is not self._session:
                 raise WrongRealmError(
                     f"This {type(root).__name__} belongs to another realm: say "
                     f"realm.resolve(object)."
@@ -106,7 +106,7 @@ class Adding:
         if is_one_step and len(drafts) <= 1 and not any(map(self._leads_on, drafts)):
             self._put_all(drafts, embed)
             return
-        with self._realm._savepoint():
+        with self._session.writing.savepoint():
             self._put_all(drafts, embed)
 
     def _put_all(self, drafts: list[Object], embed: Callable[[], None]) -> None:
@@ -120,7 +120,7 @@ class Adding:
             become_live(draft, self._made[id(draft)])
 
     def _leads_on(self, draft: Object) -> bool:
-        linking = self._realm._binding(type(draft)).linking
+        linking = self._session.classes.binding(type(draft)).linking
         return any(_drafts_in(_held(draft, each)) for each in linking)
 
     def embed(self, owner: Single, each: BoundProperty, value: Any) -> None:
@@ -130,6 +130,12 @@ class Adding:
         value = self._drafted(each, value)
         is_one_step = each.container is None
         self._put(_items(value), lambda: self._own(owner, each, value), is_one_step=is_one_step)
+
+    def update(self, single: Single, given: Mapping[str, Any]) -> None:
+        """Sets properties of an object as the policy says, all or nothing."""
+        with self._session.writing.savepoint():
+            for name, value in given.items():
+                self._set(single, single.binding.property(name), value)
 
     def set_key(self, collection: Any, key: str, item: Any) -> None:
         """Sets the value of a key to an embedded object in no database yet."""
@@ -158,7 +164,7 @@ class Adding:
             function = "toft_object_set_embedded"
             self._create_embedded(function, owner.handle(), each.key, each, value)
             return
-        collection = self._realm._collection(owner, each)
+        collection = self._session.classes.collection(owner, each)
         if each.container is list:
             count = len(collection)
             self._insert(collection, count, value)
@@ -186,8 +192,8 @@ class Adding:
         """`place`: the key of the owner's property, the index in its list or the key of its
         dictionary.
         """
-        binding = self._realm._binding_of_key(each.target)
-        if self._realm._binding(type(draft)) is not binding:
+        binding = self._session.classes.binding_of_key(each.target)
+        if self._session.classes.binding(type(draft)) is not binding:
             raise TypeMismatchError(
                 f"{each.name}: a {binding.cls.__name__} is due, not a {type(draft).__name__}"
             )
@@ -197,10 +203,10 @@ class Adding:
         where, memory = (
             borrowed(values.key_bytes(place)) if isinstance(place, str) else (place, None)
         )
-        with self._realm._arguments() as arguments:
+        with self._session.writing.arguments() as arguments:
             for item, value in zip(properties, given.values()):
-                item.lend(value, arguments, self._realm)
-            self._realm._changing()
+                item.lend(value, arguments, self._session)
+            self._session.position.changing()
             getattr(library(), function)(
                 owner.address,
                 where,
@@ -228,7 +234,7 @@ class Adding:
         )
 
     def _draft(self, each: BoundProperty, item: Any) -> Object:
-        cls = self._realm._binding_of_key(each.target).cls
+        cls = self._session.classes.binding_of_key(each.target).cls
         if isinstance(item, Mapping):
             return cls(**item)
         if _is_draft(item):
@@ -265,14 +271,14 @@ class Adding:
         while waiting:
             draft = waiting.pop()
             found.append(draft)
-            for each in self._realm._binding(type(draft)).linking:
+            for each in self._session.classes.binding(type(draft)).linking:
                 value = _held(draft, each)
-                if is_new(value) and self._realm._owns(each):
+                if is_new(value) and self._session.classes.owns(each):
                     value = self._drafted(each, value)
                     setattr(draft, each.name, value)
                 for item in _items(value):
                     if _is_draft(item):
-                        if self._is_embedded(item) and not self._realm._owns(each):
+                        if self._is_embedded(item) and not self._session.classes.owns(each):
                             raise self._misplaced(each, item)
                         meet(item)
         return found
@@ -281,11 +287,11 @@ class Adding:
         """The error for an embedded object in a property that does not own its targets."""
         if each.type == values.MIXED:
             return ownerless(type(draft))
-        due = self._realm._binding_of_key(each.target).cls.__name__
+        due = self._session.classes.binding_of_key(each.target).cls.__name__
         return TypeMismatchError(f"{each.name}: a {due} is due, not a {type(draft).__name__}")
 
     def _is_embedded(self, draft: Object) -> bool:
-        return self._realm._binding(type(draft)).is_embedded
+        return self._session.classes.binding(type(draft)).is_embedded
 
     def _alone(self, binding: Binding, draft: Object) -> dict[str, Any]:
         """The values of a draft without its links to other drafts, which may not be there yet."""
@@ -296,7 +302,7 @@ class Adding:
         return given
 
     def _add_alone(self, draft: Object) -> Single:
-        binding = self._realm._binding(type(draft))
+        binding = self._session.classes.binding(type(draft))
         policy = (
             self._policy if binding.primary_key else toft_update_policy.ERROR
         )  # without a key it is always a new object
@@ -307,7 +313,7 @@ class Adding:
         single = made[id(draft)]
         for each in single.binding.linking:
             if _drafts_in(value := _held(draft, each)):
-                if self._realm._owns(each):
+                if self._session.classes.owns(each):
                     self._own(single, each, value)
                     continue
                 self._set(single, each, _filled(value, made))
@@ -328,7 +334,7 @@ class Adding:
         key = given.get(binding.primary_key) if binding.primary_key else None
         if self._policy == toft_update_policy.ERROR or key is None:
             return False
-        return self._realm.object(binding.cls, key) is not None
+        return find(self._session, binding, key) is not None
 
     def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
         counted = binding.counted
@@ -336,12 +342,12 @@ class Adding:
             given = {name: value for name, value in given.items() if name != counted}
         keys, properties = binding.properties_named(tuple(given))
         address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
-        with self._realm._arguments() as arguments:
+        with self._session.writing.arguments() as arguments:
             for each, value in zip(properties, given.values()):
-                each.lend(value, arguments, self._realm)
-            self._realm._changing()
+                each.lend(value, arguments, self._session)
+            self._session.position.changing()
             library().toft_realm_create_object(
-                self._realm._address,
+                self._session.position.address,
                 binding.key,
                 policy,
                 keys,
@@ -454,7 +460,7 @@ class _Link:
     def __init__(self, single: Single) -> None:
         self._single = single
 
-    def _toft_link(self, realm: Realm) -> tuple[int, int]:
+    def _toft_link(self, session: Session) -> tuple[int, int]:
         return self._single.key(0), self._single.binding.key
 
     def __eq__(self, other: object | None) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from .errors import InvalidArgumentError, TypeMismatchError
 
@@ -45,14 +45,33 @@ def require_function(name: str, value: object) -> None:
         raise InvalidArgumentError(f"{name} is a function to call, not {value!r:.80}.")
 
 
-def properties_given(mapping: Any, named: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values of an object that come as a mapping, by name, or both."""
-    if mapping is None:
+class Model(Protocol):
+    """A model of pydantic, or what dumps itself in the same way."""
+
+    def model_dump(self, *, exclude_unset: bool = False) -> dict[str, Any]:
+        """The fields by name; `exclude_unset`: those that it was given."""
+
+
+def fields_of(model: Any, *, updates: bool) -> Mapping[str, Any] | None:
+    """The values of a mapping, or of a model: all of them for a new object, and those that it was
+    given if an existing one may be updated. None: it is neither.
+    """
+    if isinstance(model, Mapping):
+        return model
+    dump = getattr(type(model), "model_dump", None)
+    return None if dump is None else dump(model, exclude_unset=updates)
+
+
+def properties_given(
+    values: Any, named: Mapping[str, Any], *, updates: bool = False
+) -> Mapping[str, Any]:
+    """The values of an object that come as a mapping or a model, by name, or both."""
+    if values is None:
         return named
-    if not isinstance(mapping, Mapping):
+    if (mapping := fields_of(values, updates=updates)) is None:
         raise TypeMismatchError(
             f"The values of an object are given by name, name='Rex', or as a mapping, not as "
-            f"{mapping!r:.80}."
+            f"{values!r:.80}."
         )
     return {**mapping, **named}
 

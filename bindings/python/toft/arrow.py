@@ -13,8 +13,8 @@ from ._ffi import toft_string
 from ._lib import Handle, borrowed, library
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .rows import Binding
+    from .session import Session
 
 _STREAM = b"arrow_array_stream"
 _SCHEMA = b"arrow_schema"
@@ -109,8 +109,8 @@ class ArrowTable:
     `pyarrow.table(table)`, `duckdb.sql("FROM flights")`. See `Results.to_arrow`.
     """
 
-    def __init__(self, realm: Realm, results: Handle, paths: list[str]) -> None:
-        self._realm = realm
+    def __init__(self, session: Session, results: Handle, paths: list[str]) -> None:
+        self._session = session
         self._results = results
         self._paths = paths
 
@@ -118,12 +118,12 @@ class ArrowTable:
         """A capsule with the stream. It has the types that the library chooses; a consumer that
         asks for others converts them.
         """
-        self._realm._freshen()
+        self._session.position.freshen()
         return _capsule(_open(self._results, self._paths), _STREAM, _destroy_stream)
 
     def __arrow_c_schema__(self) -> object:
         """A capsule with the types of the columns."""
-        self._realm._freshen()
+        self._session.position.freshen()
         stream, schema = _open(self._results, self._paths), _Schema()
         try:
             stream.get_schema(ctypes.byref(stream), ctypes.byref(schema))
@@ -177,17 +177,17 @@ class Incoming:
                 return False
         return True
 
-    def insert(self, realm: Realm, policy: int) -> int:
+    def insert(self, session: Session, policy: int) -> int:
         """Creates or updates an object for each row, all or nothing. Returns their number."""
         count = ctypes.c_uint64()
         missing = self._missing
-        with realm._arguments() as arguments:
+        with session.writing.arguments() as arguments:
             for each in missing:
-                each.lend(each.default(), arguments, realm)
+                each.lend(each.default(), arguments, session)
             keys = (ctypes.c_uint32 * max(1, len(missing)))(*(each.key for each in missing))
-            realm._changing()
+            session.position.changing()
             library().toft_realm_create_from_arrow(
-                realm._address,
+                session.position.address,
                 self._binding.key,
                 policy,
                 self._address,

@@ -16,7 +16,7 @@ from .rows import Binding, BoundProperty
 from .schema import PropertySchema, primary_key_of, properties_of, stored_property
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
 
 
 class _Stored(Record):
@@ -36,12 +36,12 @@ class Bindings(dict[Any, Binding]):
     that the file has.
     """
 
-    def __init__(self, realm: Realm, declared: list[type[Object]] | None) -> None:
+    def __init__(self, session: Session, declared: list[type[Object]] | None) -> None:
         super().__init__()
-        self._realm = weakref.ref(realm)
+        self._session = weakref.ref(session)
         self._declared = {cls.__name__: cls for cls in declared or ()}
         if declared is None:
-            for binding in _stored_bindings(realm):
+            for binding in _stored_bindings(session):
                 self._declared[binding.cls.__name__] = binding.cls
                 self._add(binding)
 
@@ -51,22 +51,22 @@ class Bindings(dict[Any, Binding]):
         return dict(self._declared)
 
     def __missing__(self, wanted: Any) -> Binding:
-        realm = self._realm()
+        session = self._session()
         name = wanted
-        if isinstance(wanted, int) and realm is not None:
+        if isinstance(wanted, int) and session is not None:
             try:
-                name = _class_info(realm, wanted)[0]
+                name = _class_info(session, wanted)[0]
             except NoSuchClassError:
                 raise KeyError(wanted) from None
         elif isinstance(wanted, type):
             name = wanted.__name__
         cls = self._declared.get(name)
-        if realm is None or cls is None or (isinstance(wanted, type) and cls is not wanted):
+        if session is None or cls is None or (isinstance(wanted, type) and cls is not wanted):
             raise KeyError(wanted)
-        key = _find_class(realm, name)
-        stored = {each.name: each for each in _properties(realm, key)}
-        is_embedded = _class_info(realm, key)[1]
-        return self._add(_binding(realm, cls, key, properties_of(cls), stored, is_embedded))
+        key = _find_class(session, name)
+        stored = {each.name: each for each in _properties(session, key)}
+        is_embedded = _class_info(session, key)[1]
+        return self._add(_binding(session, cls, key, properties_of(cls), stored, is_embedded))
 
     def find(self, wanted: Any) -> Binding | None:
         """The binding of a class, a name or a key, if the realm has that class."""
@@ -86,10 +86,10 @@ class Bindings(dict[Any, Binding]):
         return binding
 
 
-def _stored_bindings(realm: Realm) -> Iterator[Binding]:
-    infos = {key: _class_info(realm, key) for key in _class_keys(realm)}
+def _stored_bindings(session: Session) -> Iterator[Binding]:
+    infos = {key: _class_info(session, key) for key in _class_keys(session)}
     names = {key: name for key, (name, _) in infos.items()}
-    stored = {key: {each.name: each for each in _properties(realm, key)} for key in names}
+    stored = {key: {each.name: each for each in _properties(session, key)} for key in names}
     for key, name in names.items():
         properties = {}
         for each in stored[key].values():
@@ -101,11 +101,11 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
             properties[made.name] = made
         is_embedded = infos[key][1]
         cls = class_of_stored(name, properties, is_embedded)
-        yield _binding(realm, cls, key, properties, stored[key], is_embedded)
+        yield _binding(session, cls, key, properties, stored[key], is_embedded)
 
 
 def _binding(
-    realm: Realm,
+    session: Session,
     cls: type[Object],
     key: int,
     properties: dict[str, PropertySchema],
@@ -117,43 +117,41 @@ def _binding(
         each = stored[declared.stored_name]
         is_nullable = bool(each.flags & toft_property_flags.NULLABLE)
         bound.append(BoundProperty(declared, each.key, is_nullable, each.target))
-    return Binding(realm, cls, key, bound, primary_key_of(properties), is_embedded)
+    return Binding(session, cls, key, bound, primary_key_of(properties), is_embedded)
 
 
-def _class_keys(realm: Realm) -> list[int]:
+def _class_keys(session: Session) -> list[int]:
     count = ctypes.c_size_t()
-    library().toft_realm_classes(realm._address, None, 0, ctypes.byref(count))
+    library().toft_realm_classes(session.position.address, None, 0, ctypes.byref(count))
     keys = (ctypes.c_uint32 * max(1, count.value))()
-    library().toft_realm_classes(realm._address, keys, count.value, ctypes.byref(count))
+    library().toft_realm_classes(session.position.address, keys, count.value, ctypes.byref(count))
     return list(keys[: count.value])
 
 
-def _find_class(realm: Realm, name: str) -> int:
+def _find_class(session: Session, name: str) -> int:
     text, memory = borrowed(name)
     key = ctypes.c_uint32()
-    library().toft_realm_find_class(realm._address, text, ctypes.byref(key))
+    library().toft_realm_find_class(session.position.address, text, ctypes.byref(key))
     return key.value
 
 
-def _class_info(realm: Realm, key: int) -> tuple[str, bool]:
+def _class_info(session: Session, key: int) -> tuple[str, bool]:
     """Name of a class, and whether it is embedded."""
     info = toft_class_info()
     info.size = ctypes.sizeof(info)
-    library().toft_realm_class_info(realm._address, key, ctypes.byref(info))
+    library().toft_realm_class_info(session.position.address, key, ctypes.byref(info))
     return text_of(info.name), bool(info.flags & toft_class_flags.EMBEDDED)
 
 
-def _properties(realm: Realm, class_key: int) -> Iterator[_Stored]:
-    count = ctypes.c_size_t()
-    library().toft_realm_properties(realm._address, class_key, None, 0, ctypes.byref(count))
+def _properties(session: Session, class_key: int) -> Iterator[_Stored]:
+    count, address = ctypes.c_size_t(), session.position.address
+    library().toft_realm_properties(address, class_key, None, 0, ctypes.byref(count))
     keys = (ctypes.c_uint32 * max(1, count.value))()
-    library().toft_realm_properties(
-        realm._address, class_key, keys, count.value, ctypes.byref(count)
-    )
+    library().toft_realm_properties(address, class_key, keys, count.value, ctypes.byref(count))
     for key in keys[: count.value]:
         info = toft_property_info()
         info.size = ctypes.sizeof(info)
-        library().toft_realm_property_info(realm._address, class_key, key, ctypes.byref(info))
+        library().toft_realm_property_info(address, class_key, key, ctypes.byref(info))
         yield _Stored(
             text_of(info.name), key, info.type, info.flags, info.target_class, info.target_property
         )

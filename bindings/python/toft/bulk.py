@@ -12,31 +12,33 @@ from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
 from .arrow import Incoming, is_stream
+from .arguments import Model, fields_of
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .expressions import Increment, property_name
+from .expressions import Calculable, Increment, property_name
 from .inputs import Inputs, as_array, tell_row
 from .objects import Object
 from .rows import Binding, BoundProperty, counter_amount
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
 
-Rows = Iterable[Mapping[str, Any] | Object]
+Rows = Iterable[Mapping[str, Any] | Object | Model]
 
 _AT_ONCE = 4096
+ERROR = toft_update_policy.ERROR
 
 
-def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
+def insert(session: Session, binding: Binding, policy: int, rows: Any) -> int:
     """Creates an object from each row, all or nothing. Returns the number of rows."""
     if is_stream(rows):
         incoming = Incoming(binding, rows)
         if incoming.is_plain:
-            return incoming.insert(realm, policy)
+            return incoming.insert(session, policy)
         if hasattr(rows, "to_pydict"):  # pyarrow
             rows = rows.to_pydict()
-    insertion = _Insertion(realm, binding, policy)
+    insertion = _Insertion(session, binding, policy)
     try:
-        with realm._savepoint():
+        with session.writing.savepoint():
             if (columns := _columns(binding, rows)) is not None:
                 insertion.columns(columns)
             else:
@@ -53,8 +55,8 @@ def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
 class _Insertion:
     """Creates objects from rows of values, many in a call."""
 
-    def __init__(self, realm: Realm, binding: Binding, policy: int) -> None:
-        self._realm = realm
+    def __init__(self, session: Session, binding: Binding, policy: int) -> None:
+        self._session = session
         self._binding = binding
         self._policy = policy
         self._names: tuple[str, ...] = ()
@@ -70,14 +72,14 @@ class _Insertion:
         """One object, created with those that follow."""
         if isinstance(row, Object):
             self.flush()
-            Adding(self._realm, self._policy).add(row)
+            Adding(self._session, self._policy).add(row)
             self.number += 1
-        elif isinstance(row, Mapping):
-            names = tuple(row)
+        elif (fields := fields_of(row, updates=self._policy != ERROR)) is not None:
+            names = tuple(fields)
             if names != self._names or len(self._rows) >= _AT_ONCE:
                 self.flush()
                 self._names = names
-            self._rows.append(tuple(row.values()))
+            self._rows.append(tuple(fields.values()))
         else:
             raise TypeMismatchError(f"A row is a mapping or an object, not {row!r:.80}")
 
@@ -100,10 +102,10 @@ class _Insertion:
             self._create(names, part, end - first)
 
     def _create(self, names: tuple[str, ...], columns: list[tuple[Any, Any]], count: int) -> None:
-        binding, realm = self._binding, self._realm
+        binding, session = self._binding, self._session
         missing = [each for each in binding.defaults if each.name not in names]
         _, properties = binding.properties_named(names)
-        inputs = Inputs(realm, len(names) + len(missing), count, self.number)
+        inputs = Inputs(session, len(names) + len(missing), count, self.number)
         for each, (column, mask) in zip(properties, columns):
             inputs.add(each, column, mask)
         asks = any(each.makes_default for each in missing)
@@ -111,10 +113,10 @@ class _Insertion:
         for each in missing:
             is_for_new = each.name != binding.primary_key
             inputs.add(each, _defaults(each, count, found), is_for_new=is_for_new)
-        realm._changing()
+        session.position.changing()
         try:
             library().toft_realm_create_objects(
-                realm._address,
+                session.position.address,
                 binding.key,
                 self._policy,
                 inputs.address,
@@ -133,9 +135,9 @@ class _Insertion:
     ) -> bytearray | None:
         """For each row whether an object exists to be updated; None if no row has one."""
         key = self._binding.primary_key
-        if self._policy == toft_update_policy.ERROR or key is None:
+        if self._policy == ERROR or key is None:
             return None
-        inputs = Inputs(self._realm, 1, count, self.number)
+        inputs = Inputs(self._session, 1, count, self.number)
         for each, (column, mask) in zip(properties, columns):
             if each.name == key:
                 inputs.add(each, column, mask)
@@ -143,7 +145,7 @@ class _Insertion:
             return None
         found = (ctypes.c_uint8 * count)()
         library().toft_realm_find_objects(
-            self._realm._address, self._binding.key, inputs.address, count, found
+            self._session.position.address, self._binding.key, inputs.address, count, found
         )
         return bytearray(found)
 
@@ -158,7 +160,7 @@ def _defaults(each: BoundProperty, count: int, found: bytearray | None) -> list[
     return [nothing if is_there else each.default() for is_there in found]
 
 
-def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
+def update(session: Session, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
     """Sets properties of all objects of a snapshot to the same values, and adds to those that are
     given an `Increment`, all or nothing. Returns the number of objects.
     """
@@ -168,12 +170,19 @@ def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str,
         if isinstance(value, Increment)
     }
     fixed = {name: value for name, value in given.items() if not isinstance(value, Increment)}
+    for name, value in fixed.items():
+        if isinstance(value, Calculable):
+            raise TypeMismatchError(
+                f"{binding.cls.__name__}.{name} = {value!r}: update adds whole numbers to a "
+                f"property, as in update(age=Dog.age + 1), and has no other arithmetic: read the "
+                f"values, calculate, and set them."
+            )
     keys, properties = binding.properties_named(tuple(fixed))
     count = ctypes.c_uint64()
-    with realm._savepoint(), realm._arguments() as arguments:
+    with session.writing.savepoint(), session.writing.arguments() as arguments:
         for each, value in zip(properties, fixed.values()):
-            each.lend(value, arguments, realm)
-        realm._changing()
+            each.lend(value, arguments, session)
+        session.position.changing()
         for key, amount in amounts.items():
             library().toft_results_add(snapshot.address, key, amount, None)
         library().toft_results_set_values(

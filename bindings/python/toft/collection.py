@@ -30,7 +30,7 @@ from .query import Results
 from .rows import Block, BoundProperty, Single
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
 
 T = TypeVar("T")
 Self = TypeVar("Self", bound="Collection[Any]")
@@ -72,7 +72,7 @@ class Collection(Generic[T]):
     Each change is written at once; changes need a write transaction.
     """
 
-    __slots__ = ("_handle", "_place", "_property", "_realm", "_settled", "__weakref__")
+    __slots__ = ("_handle", "_place", "_property", "_session", "_settled", "__weakref__")
 
     __pydantic_serializer__ = _Serializer()
     _toft_container: ClassVar[type]
@@ -87,9 +87,9 @@ class Collection(Generic[T]):
     """By the type of a value in a mixed one."""
 
     def __init__(
-        self, realm: Realm, handle: Handle, property: BoundProperty, place: object
+        self, session: Session, handle: Handle, property: BoundProperty, place: object
     ) -> None:
-        self._realm = realm
+        self._session = session
         self._handle = handle
         self._property = property
         self._place = place
@@ -97,12 +97,12 @@ class Collection(Generic[T]):
         """Its place, and the time of its last change in place: see rows.in_place."""
 
     @classmethod
-    def of(cls: type[Self], realm: Realm, owner: Single, property: BoundProperty) -> Self:
+    def of(cls: type[Self], owner: Single, property: BoundProperty) -> Self:
         """The collection of an object."""
         address = ctypes.c_void_p()
         getattr(library(), cls._getter)(owner.handle().address, property.key, ctypes.byref(address))
         handle = Handle(address.value, getattr(library(), f"{cls._prefix}_release"))
-        return cls(realm, handle, property, owner.place(property))
+        return cls(owner.session, handle, property, owner.place(property))
 
     def __len__(self) -> int:
         count = ctypes.c_uint64()
@@ -128,8 +128,8 @@ class Collection(Generic[T]):
             Handle(address.value, library().toft_results_release),
             self._property.target,
         )
-        binding = self._realm._binding_of_key(target) if target else None
-        return Results(self._realm, handle, binding, None if target else self._property)
+        binding = self._session.classes.binding_of_key(target) if target else None
+        return Results(self._session, handle, binding, None if target else self._property)
 
     @overload
     def where(self, query: Condition, *more: Condition) -> Results[T]: ...
@@ -154,7 +154,9 @@ class Collection(Generic[T]):
     ) -> Observation:
         paths = self.results._key_paths(key_paths)
         options = Options(paths, initial=initial, moves=moves, keys=keys)
-        return Observation(self._realm, f"{self._prefix}_observe", self._handle, callback, options)
+        return Observation(
+            self._session, f"{self._prefix}_observe", self._handle, callback, options
+        )
 
     def _opened(self, value: Any, position: Any, place: object) -> Any:
         """An element as it was read; of a list or a dictionary within a mixed value a live one.
@@ -168,7 +170,7 @@ class Collection(Generic[T]):
             self._handle.address, position, ctypes.byref(address)
         )
         handle = Handle(address.value, getattr(library(), f"{cls._prefix}_release"))
-        return cls(self._realm, handle, self._property, self._place_of(place))
+        return cls(self._session, handle, self._property, self._place_of(place))
 
     def _place_of(self, place: object) -> object:
         """A value that no other element of any collection has, until this one changes."""
@@ -178,10 +180,10 @@ class Collection(Generic[T]):
         """Notes that it was changed in place: the next assignment may give it back to its own
         place.
         """
-        self._settled = self._place, self._realm._now
+        self._settled = self._place, self._session.position.now
 
     def _call(self, function: str, *arguments: Any) -> None:
-        self._realm._changing()
+        self._session.position.changing()
         getattr(library(), f"{self._prefix}_{function}")(self._handle.address, *arguments)
 
     def _find_among(self, value: object, first: int, count: int) -> int | None:
@@ -190,8 +192,8 @@ class Collection(Generic[T]):
         """
         found = ctypes.c_uint64()
         try:
-            with self._realm._asking() as arguments:
-                self._property.lend_element(value, arguments, self._realm)
+            with self._session.writing.asking() as arguments:
+                self._property.lend_element(value, arguments, self._session)
                 getattr(library(), self._finder)(
                     self._handle.address, arguments.address, first, count, ctypes.byref(found)
                 )
@@ -218,12 +220,12 @@ class Collection(Generic[T]):
         """
         index, capacity = 0, FIRST_READ
         while index < count and (items := read(index, capacity)):
-            now = self._realm._now
+            now = self._session.position.now
             capacity = min(capacity * 4, LARGEST_READ)
             for item in items:
                 index += 1
                 yield item
-                if self._realm._now != now:
+                if self._session.position.now != now:
                     if len(self) != count:
                         name = type(self).__name__
                         raise RuntimeError(f"{name} changed size during iteration")
@@ -281,7 +283,7 @@ class Elements(Collection[T]):
             self._handle.address, first, memory, capacity, ctypes.byref(count)
         )
         found = [
-            values.decode(memory, row * values.VALUE_SIZE, self._realm)
+            values.decode(memory, row * values.VALUE_SIZE, self._session)
             for row in range(count.value)
         ]
         if self._property.type == values.MIXED:
@@ -292,7 +294,7 @@ class Elements(Collection[T]):
         """`_read`; for links one whose objects are read by columns: see rows.py."""
         if self._property.type != values.LINK:
             return self._read
-        binding, results = self._realm._binding_of_key(self._property.target), self.results
+        binding, results = self._session.classes.binding_of_key(self._property.target), self.results
 
         def read(first: int, capacity: int) -> list[T]:
             if first > len(self):
@@ -307,8 +309,8 @@ class Elements(Collection[T]):
     def _find(self, value: object) -> int | None:
         found = ctypes.c_uint64()
         try:
-            with self._realm._asking() as arguments:
-                self._property.lend_element(value, arguments, self._realm)
+            with self._session.writing.asking() as arguments:
+                self._property.lend_element(value, arguments, self._session)
                 getattr(library(), f"{self._prefix}_find")(
                     self._handle.address, arguments.address, ctypes.byref(found)
                 )

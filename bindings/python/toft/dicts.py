@@ -55,7 +55,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         if not found.value:
             len(self)  # a dictionary that cannot be read is a failure, whatever the key
             raise KeyError(key)
-        [item] = self._property.converted([values.decode(value, 0, self._realm)])
+        [item] = self._property.converted([values.decode(value, 0, self._session)])
         return cast(T, self._opened(item, text, key))
 
     def __contains__(self, key: object) -> bool:
@@ -107,14 +107,14 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
     # Changing
 
     def __setitem__(self, key: K, value: T) -> None:
-        if is_new(value) and self._realm._owns(self._property):
-            Adding(self._realm, toft_update_policy.ERROR).set_key(self, key, value)
+        if is_new(value) and self._session.classes.owns(self._property):
+            Adding(self._session, toft_update_policy.ERROR).set_key(self, key, value)
             return
         if in_place(value, self._place_of(key)):
             return
         text, memory = borrowed(values.key_bytes(key))
-        with self._realm._arguments() as arguments:
-            self._property.lend_element(value, arguments, self._realm)
+        with self._session.writing.arguments() as arguments:
+            self._property.lend_element(value, arguments, self._session)
             self._call("set", text, arguments.address, None)
 
     def __delitem__(self, key: K) -> None:
@@ -172,7 +172,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
 
     def update(self, other: Any = (), /, **more: Any) -> None:
         """Sets the values of keys, all or nothing."""
-        with self._realm._savepoint():
+        with self._session.writing.savepoint():
             for key, value in {**dict(other), **more}.items():
                 self[key] = value
 
@@ -226,7 +226,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             self._handle.address, first, memory, capacity, ctypes.byref(count)
         )
         pairs = [
-            values.decode_entry(memory, row * values.ENTRY_SIZE, self._realm)
+            values.decode_entry(memory, row * values.ENTRY_SIZE, self._session)
             for row in range(count.value)
         ]
         found = self._property.converted([value for _, value in pairs])

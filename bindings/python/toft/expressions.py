@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, overload
 
 from . import _values as values
 from .conversions import OwnConversion
 from .errors import InvalidArgumentError, InvalidQueryError, NoSuchPropertyError
+from .schema import no_property, properties_of, uniques
 
 if TYPE_CHECKING:
     from .objects import Object
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 E = TypeVar("E")
+
+Number = int | float | Decimal
+_NUMBERS = (int, float, Decimal)
 
 _HOW_TO_JOIN = (
     "join conditions with &, | and ~, each comparison in parentheses: "
@@ -75,58 +80,180 @@ class Order:
         return f"<order {self.expression._text(_Shown())}{' DESC' if self.is_descending else ''}>"
 
 
-class _Added:
-    """To which whole numbers are added, and with which nothing else is calculated."""
+class Calculable(Generic[T]):
+    """A value of objects in a query, which is compared and calculated with."""
 
     __slots__ = ()
 
+    # ----------------------------------------------------------------------------------------------
+    # Comparisons
+
+    def __eq__(self, other: T | Calculable[T]) -> Condition:  # type: ignore[override]
+        return _Comparison(self, "==", other)
+
+    def __ne__(self, other: T | Calculable[T]) -> Condition:  # type: ignore[override]
+        return _Comparison(self, "!=", other)
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: T | Calculable[T]) -> Condition:
+        return _Comparison(self, "<", other)
+
+    def __le__(self, other: T | Calculable[T]) -> Condition:
+        return _Comparison(self, "<=", other)
+
+    def __gt__(self, other: T | Calculable[T]) -> Condition:
+        return _Comparison(self, ">", other)
+
+    def __ge__(self, other: T | Calculable[T]) -> Condition:
+        return _Comparison(self, ">=", other)
+
+    def in_(self, members: Iterable[T]) -> Condition:
+        """Whether it is one of these."""
+        if isinstance(members, (str, bytes)):
+            raise TypeError(f"in_ takes some values, in_([...]), not {members!r:.80} alone")
+        return _Comparison(self, "IN", list(members))
+
+    def between(self, least: T, greatest: T) -> Condition:
+        """Whether it is between these two or is one of them."""
+        return _Between(self, least, greatest)
+
+    def is_none(self) -> Condition:
+        """Whether it has no value; equivalent to `== None`."""
+        return _Comparison(self, "==", None)
+
+    # ----------------------------------------------------------------------------------------------
+    # Arithmetic of numbers, as `where` has it: nothing with a value is nothing, and so are a result
+    # beyond 64 bits and a division by 0.
+
+    def __add__(self, other: Number | Calculable[Any]) -> Calculation:
+        return Calculation("+", self, other)
+
+    def __radd__(self, other: Number) -> Calculation:
+        return Calculation("+", other, self)
+
+    def __sub__(self, other: Number | Calculable[Any]) -> Calculation:
+        return Calculation("-", self, other)
+
+    def __rsub__(self, other: Number) -> Calculation:
+        return Calculation("-", other, self)
+
+    def __mul__(self, other: Number | Calculable[Any]) -> Calculation:
+        return Calculation("*", self, other)
+
+    def __rmul__(self, other: Number) -> Calculation:
+        return Calculation("*", other, self)
+
+    def __truediv__(self, other: Number | Calculable[Any]) -> Calculation:
+        return Calculation("/", self, other)
+
+    def __rtruediv__(self, other: Number) -> Calculation:
+        return Calculation("/", other, self)
+
+    def __neg__(self) -> Calculation:
+        return Calculation("-", 0, self)
+
+    # ----------------------------------------------------------------------------------------------
+    # What cannot be asked
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is a property of a class and neither true nor false: compare it, as in "
+            f"{self!r} == True; and {_HOW_TO_JOIN}"
+        )
+
     if not TYPE_CHECKING:  # so that a type checker refuses these
 
-        def _calculated(self, *_: object) -> NoReturn:
+        def __iter__(self) -> NoReturn:
+            raise TypeError(f"{self!r} is a property of a class; read it from an object")
+
+        def __and__(self, other: object) -> NoReturn:
+            raise TypeError(f"{self!r} is a property and not a condition: {_HOW_TO_JOIN}")
+
+        __rand__ = __or__ = __ror__ = __and__
+
+        def __invert__(self) -> NoReturn:
+            self & None
+
+        def _refused(self, *_: object) -> NoReturn:
             raise TypeError(
-                "the database adds whole numbers to a property, as in update(age=Dog.age + 1), and "
-                "has no other arithmetic: read the values and calculate with them"
+                f"queries calculate with +, -, * and / only: read {self!r} and calculate with that"
             )
 
-        __rsub__ = __neg__ = __pos__ = __abs__ = _calculated
-        __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _calculated
-        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _calculated
+        __pos__ = __abs__ = __floordiv__ = __rfloordiv__ = _refused
+        __mod__ = __rmod__ = __pow__ = __rpow__ = _refused
+
+    def _text(self, query: QueryText) -> str:
+        """As the query language has it."""
+        raise NotImplementedError
+
+    def _is_whole(self, query: QueryText) -> bool:
+        """Whether it is a whole number, of which the library makes whole quotients."""
+        raise NotImplementedError
 
 
-class Increment(_Added):
-    """An amount that is added to a property: `Page.visits + 1`, for `Results.update`."""
+class Calculation(Calculable[Any]):
+    """A result of arithmetic in a condition: `Item.price * Item.count > 100`."""
+
+    __slots__ = ("_left", "_operator", "_right")
+
+    def __init__(self, operator: str, left: Any, right: Any) -> None:
+        for each in (left, right):
+            if isinstance(each, (Condition, bool)) or not isinstance(each, (Calculable, *_NUMBERS)):
+                raise TypeError(f"queries calculate with numbers, not with {each!r:.80}")
+        self._operator = operator
+        self._left = left
+        self._right = right
+
+    def _text(self, query: QueryText) -> str:
+        left, right = query.operand(self._left), query.operand(self._right)
+        if self._operator == "/" and self._is_whole_of(query):
+            left = f"{left} * 1.0"  # the quotient is that of Python's /
+        return f"({left} {self._operator} {right})"
+
+    def _is_whole(self, query: QueryText) -> bool:
+        return self._operator != "/" and self._is_whole_of(query)
+
+    def _is_whole_of(self, query: QueryText) -> bool:
+        return all(
+            each._is_whole(query) if isinstance(each, Calculable) else isinstance(each, int)
+            for each in (self._left, self._right)
+        )
+
+    def __repr__(self) -> str:
+        return self._text(_Shown())
+
+
+class Increment(Calculation):
+    """An amount that is added to a property: `Page.visits + 1`, for `Results.update`; in a
+    condition it is arithmetic as any other.
+    """
 
     __slots__ = ("amount", "expression")
 
     def __init__(self, expression: Expression[Any], amount: int) -> None:
+        super().__init__("+", expression, amount)
         self.expression = expression
         self.amount = amount
 
-    def __add__(self, amount: int) -> Increment:
-        return Increment(self.expression, self.amount + whole(amount))
+    def __add__(self, other: Any) -> Any:
+        if (amount := _amount(other)) is not None:
+            return Increment(self.expression, self.amount + amount)
+        return super().__add__(other)
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        amount = _amount(other)
+        return super().__radd__(other) if amount is None else self + amount
 
-    def __sub__(self, amount: int) -> Increment:
-        return Increment(self.expression, self.amount - whole(amount))
+    def __sub__(self, other: Any) -> Any:
+        amount = _amount(other)
+        return super().__sub__(other) if amount is None else self + -amount
 
     def __repr__(self) -> str:
         return f"<{self.expression!r} + {self.amount}, for Results.update>"
 
-    if not TYPE_CHECKING:  # so that a type checker refuses these
 
-        def _compared(self, other: object) -> NoReturn:
-            name = repr(self.expression)
-            raise TypeError(
-                f"{name} + {self.amount} is for results.update(...): compare the property alone, "
-                f"as in {name} > 3"
-            )
-
-        __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
-        __hash__ = object.__hash__
-
-
-class Expression(_Added, Generic[T]):
+class Expression(Calculable[T]):
     """A property of objects in a query, or one at the end of links: `Dog.age`, `Dog.owner.name`."""
 
     __slots__ = ("_cls", "_is_length", "_names", "_quantifier")
@@ -150,43 +277,6 @@ class Expression(_Added, Generic[T]):
         if self._is_length or name.startswith("__") or (name[0] == "_" == name[-1]):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return Expression(self._cls, (*self._names, name), self._quantifier)
-
-    # ----------------------------------------------------------------------------------------------
-    # Comparisons
-
-    def __eq__(self, other: T | Expression[T]) -> Condition:  # type: ignore[override]
-        return _Comparison(self, "==", other)
-
-    def __ne__(self, other: T | Expression[T]) -> Condition:  # type: ignore[override]
-        return _Comparison(self, "!=", other)
-
-    __hash__ = object.__hash__
-
-    def __lt__(self, other: T | Expression[T]) -> Condition:
-        return _Comparison(self, "<", other)
-
-    def __le__(self, other: T | Expression[T]) -> Condition:
-        return _Comparison(self, "<=", other)
-
-    def __gt__(self, other: T | Expression[T]) -> Condition:
-        return _Comparison(self, ">", other)
-
-    def __ge__(self, other: T | Expression[T]) -> Condition:
-        return _Comparison(self, ">=", other)
-
-    def in_(self, members: Iterable[T]) -> Condition:
-        """Whether it is one of these."""
-        if isinstance(members, (str, bytes)):
-            raise TypeError(f"in_ takes some values, in_([...]), not {members!r:.80} alone")
-        return _Comparison(self, "IN", list(members))
-
-    def between(self, least: T, greatest: T) -> Condition:
-        """Whether it is between these two or is one of them."""
-        return _Between(self, least, greatest)
-
-    def is_none(self) -> Condition:
-        """Whether it has no value; equivalent to `== None`."""
-        return _Comparison(self, "==", None)
 
     # ----------------------------------------------------------------------------------------------
     # Text. The names that begin with an i ignore the case of letters.
@@ -310,24 +400,38 @@ class Expression(_Added, Generic[T]):
     # ----------------------------------------------------------------------------------------------
     # Adding
 
-    def __add__(self: Expression[int] | Expression[int | None], amount: int) -> Increment:
-        """For `results.update(visits=Page.visits + 1)`."""
-        return Increment(self, whole(amount))
+    if TYPE_CHECKING:
 
-    __radd__ = __add__
+        @overload
+        def __add__(self, other: int) -> Increment: ...
+        @overload
+        def __add__(self, other: Number | Calculable[Any]) -> Calculation: ...
+        def __add__(self, other: Any) -> Any: ...
+        @overload
+        def __radd__(self, other: int) -> Increment: ...
+        @overload
+        def __radd__(self, other: Number) -> Calculation: ...
+        def __radd__(self, other: Any) -> Any: ...
+        @overload
+        def __sub__(self, other: int) -> Increment: ...
+        @overload
+        def __sub__(self, other: Number | Calculable[Any]) -> Calculation: ...
+        def __sub__(self, other: Any) -> Any: ...
 
-    def __sub__(self: Expression[int] | Expression[int | None], amount: int) -> Increment:
-        """For `results.update(stock=Item.stock - 1)`."""
-        return Increment(self, -whole(amount))
+    else:
+
+        def __add__(self, other: Any) -> Any:
+            amount = _amount(other)
+            return super().__add__(other) if amount is None else Increment(self, amount)
+
+        __radd__ = __add__
+
+        def __sub__(self, other: Any) -> Any:
+            amount = _amount(other)
+            return super().__sub__(other) if amount is None else Increment(self, -amount)
 
     # ----------------------------------------------------------------------------------------------
     # What cannot be asked
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError(
-            f"{self!r} is a property of a class and neither true nor false: compare it, as in "
-            f"{self!r} == True; and {_HOW_TO_JOIN}"
-        )
 
     if not TYPE_CHECKING:  # so that a type checker refuses these
 
@@ -336,17 +440,6 @@ class Expression(_Added, Generic[T]):
 
         def __contains__(self, value: object) -> NoReturn:
             raise TypeError(f"write {self!r}.contains({value!r})")
-
-        def __iter__(self) -> NoReturn:
-            raise TypeError(f"{self!r} is a property of a class; read it from an object")
-
-        def __and__(self, other: object) -> NoReturn:
-            raise TypeError(f"{self!r} is a property and not a condition: {_HOW_TO_JOIN}")
-
-        __rand__ = __or__ = __ror__ = __and__
-
-        def __invert__(self) -> NoReturn:
-            self & None
 
     def __repr__(self) -> str:
         return self._text(_Shown(self._cls.__name__ + "."))
@@ -358,6 +451,15 @@ class Expression(_Added, Generic[T]):
             return f"{quantifier}{path}"
         holds_many = last is None or _holds_many(last)
         return f"{quantifier}{path}.{'@count' if holds_many else '@size'}"
+
+    def _is_whole(self, query: QueryText) -> bool:
+        return self._is_length or query.is_whole(self)
+
+
+def _amount(value: Any) -> int | None:
+    """A whole number that is added to a property; None: the sum is for conditions alone."""
+    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    return operator.index(value) if is_whole else None
 
 
 def whole(amount: int) -> int:
@@ -380,7 +482,7 @@ def text(query: str, *arguments: Any) -> Condition:
 class _Comparison(Condition):
     __slots__ = ("_left", "_operator", "_right")
 
-    def __init__(self, left: Expression[Any], operator: str, right: Any) -> None:
+    def __init__(self, left: Calculable[Any], operator: str, right: Any) -> None:
         self._left = left
         self._operator = operator
         self._right = right
@@ -395,13 +497,16 @@ class _Comparison(Condition):
 class _Between(Condition):
     __slots__ = ("_expression", "_greatest", "_least")
 
-    def __init__(self, expression: Expression[Any], least: Any, greatest: Any) -> None:
+    def __init__(self, expression: Calculable[Any], least: Any, greatest: Any) -> None:
         self._expression = expression
         self._least = least
         self._greatest = greatest
 
     def _write(self, query: QueryText) -> str:
         text = self._expression._text(query)
+        if not isinstance(self._expression, Expression):
+            least, greatest = query.operand(self._least), query.operand(self._greatest)
+            return f"({text} >= {least} AND {text} <= {greatest})"
         ends = [query.stored(self._expression, end) for end in (self._least, self._greatest)]
         return f"{text} BETWEEN {{{', '.join(map(query.operand, ends))}}}"
 
@@ -519,17 +624,22 @@ class QueryText:
 
     def operand(self, value: Any) -> str:
         """The operand of a comparison: another property, or an argument."""
-        if isinstance(value, Expression):
+        if isinstance(value, Calculable):
             return value._text(self)
         if isinstance(value, Condition):
             raise TypeError(f"{value!r} is compared: {_HOW_TO_JOIN}")
         self.arguments.append(value)
         return f"${len(self.arguments) - 1}"
 
-    def stored(self, expression: Expression[Any], value: Any) -> Any:
+    def is_whole(self, expression: Expression[Any]) -> bool:
+        """Whether a property holds whole numbers."""
+        return bound_path(self._scope(expression)[1], expression)[1].type == values.INT
+
+    def stored(self, expression: Calculable[Any], value: Any) -> Any:
         """A comparison's value in the stored form of the expression's property."""
-        conversion = None if expression._is_length else self._conversion(expression)
-        if conversion is None or isinstance(value, (Expression, Condition)):
+        is_own = isinstance(expression, Expression) and not expression._is_length
+        conversion = self._conversion(cast("Expression[Any]", expression)) if is_own else None
+        if conversion is None or isinstance(value, (Calculable, Condition)):
             return value
         if isinstance(value, list):
             return [conversion.stored(item) for item in value]
@@ -570,7 +680,7 @@ class QueryText:
             )
         self._variables += 1
         variable = f"$v{self._variables}"
-        target = self._scopes[0][1].realm._binding_of_key(last.target)
+        target = self._scopes[0][1].session.classes.binding_of_key(last.target)
         self._scopes.append((f"{variable}.", target))
         try:
             return f"SUBQUERY({path}, {variable}, {write(self)})"
@@ -602,9 +712,12 @@ class _Shown(QueryText):
         self._prefix = prefix
 
     def operand(self, value: Any) -> str:
-        return value._text(self) if isinstance(value, Expression) else repr(value)
+        return value._text(self) if isinstance(value, Calculable) else repr(value)
 
-    def stored(self, expression: Expression[Any], value: Any) -> Any:
+    def is_whole(self, expression: Expression[Any]) -> bool:
+        return False
+
+    def stored(self, expression: Calculable[Any], value: Any) -> Any:
         return value
 
     def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
@@ -638,7 +751,7 @@ def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str]
                     f"{binding.cls.__name__}.{last.name} is no link: it has no property {name!r}, "
                     f"and expressions have no such method."
                 )
-            binding = binding.realm._binding_of_key(last.target)
+            binding = binding.session.classes.binding_of_key(last.target)
         last = binding.property(name)
         names.append(last.stored_name)
     assert last is not None
@@ -679,9 +792,40 @@ def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
     return name._names[0]
 
 
+def unique_names(
+    cls: type[Object],
+    by: str | Expression[Any] | Sequence[str | Expression[Any]],
+    given: Mapping[str, Any],
+) -> list[str]:
+    """The names of properties that are unique together, each of which has been given."""
+    names = [
+        property_name(cls, each) for each in ([by] if isinstance(by, (str, Expression)) else by)
+    ]
+    properties = properties_of(cls)
+    for name in names:
+        if name not in properties:
+            raise no_property(cls, name)
+        if name not in given:
+            raise InvalidArgumentError(f"upsert by {name} needs the {name} of the object.")
+    known = [[each.name for each in group] for group in uniques(properties.values())]
+    known += [[each.name] for each in properties.values() if each.field.primary_key]
+    if sorted(names) not in map(sorted, known):
+        shown = " and ".join(names)
+        raise InvalidArgumentError(
+            f"{cls.__name__}.{shown} is not unique: declare it with toft.field(unique=True), or "
+            f"several with one text, toft.field(unique={'_'.join(names)!r})."
+        )
+    return names
+
+
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
     """A key path with the names that the file has."""
     return path if isinstance(path, str) else joined(key_path(binding, path)[0])
+
+
+def path_name(key: str | Expression[Any]) -> str:
+    """A key path as the program has it."""
+    return key if isinstance(key, str) else ".".join(key._names)
 
 
 def joined(names: list[str]) -> str:

@@ -19,8 +19,8 @@ from ._ffi import toft_input_column, toft_input_flags
 from .errors import Error
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .rows import BoundProperty
+    from .session import Session
 
 _COLUMN_SIZE = ctypes.sizeof(toft_input_column)
 _MICROSECOND = timedelta(microseconds=1)
@@ -30,9 +30,9 @@ _NONE = type(None)
 class Inputs:
     """Some columns of rows, and their memory."""
 
-    def __init__(self, realm: Realm, column_count: int, row_count: int, first: int) -> None:
+    def __init__(self, session: Session, column_count: int, row_count: int, first: int) -> None:
         """`first`: the number of the first row, for errors."""
-        self._realm = realm
+        self._session = session
         self._row_count = row_count
         self._first = first
         self._structures = (toft_input_column * max(1, column_count))()
@@ -71,7 +71,7 @@ class Inputs:
         self._kept.append(arguments)
         for row, cell in enumerate(cells):
             try:
-                each.lend(cell, arguments, self._realm)
+                each.lend(cell, arguments, self._session)
             except Error as error:
                 tell_row(error, self._first + row)
                 raise

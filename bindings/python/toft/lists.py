@@ -45,7 +45,7 @@ class List(Elements[T], MutableSequence[T]):
             return self._slice(range(*index.indices(len(self))))
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_list_get(self._handle.address, self._position(index), memory)
-        [value] = self._property.converted([values.decode(memory, 0, self._realm)])
+        [value] = self._property.converted([values.decode(memory, 0, self._session)])
         if isinstance(value, values.Nested):
             position = self._position(index)
             return cast(T, self._opened(value, position, position))
@@ -56,12 +56,12 @@ class List(Elements[T], MutableSequence[T]):
         read = self._reader()
         index, capacity = 0, FIRST_READ
         while items := read(index, capacity):
-            now = self._realm._now
+            now = self._session.position.now
             capacity = min(capacity * 4, LARGEST_READ)
             for item in items:
                 index += 1
                 yield item
-                if self._realm._now != now:
+                if self._session.position.now != now:
                     capacity = 1
                     break
 
@@ -205,7 +205,7 @@ class List(Elements[T], MutableSequence[T]):
     def _set_slice(self, index: slice, items: list[Any]) -> None:
         span = range(*index.indices(len(self)))
         if span.step == 1:
-            with self._realm._savepoint():
+            with self._session.writing.savepoint():
                 self._insert(max(span.start, span.stop), items)
                 self._erase(span.start, len(span))
         elif len(span) != len(items):
@@ -214,7 +214,7 @@ class List(Elements[T], MutableSequence[T]):
                 f"{len(span)}"
             )
         else:
-            with self._realm._savepoint():
+            with self._session.writing.savepoint():
                 for position, item in zip(span, items):
                     self[position] = item
 
@@ -234,17 +234,17 @@ class List(Elements[T], MutableSequence[T]):
     def _write_values(
         self, function: str, items: Sequence[Any], index: int | None, count: int | None = None
     ) -> None:
-        if self._realm._owns(self._property) and is_new([*items]):
+        if self._session.classes.owns(self._property) and is_new([*items]):
             where = len(self) if index is None else index
-            adding = Adding(self._realm, toft_update_policy.ERROR)
+            adding = Adding(self._session, toft_update_policy.ERROR)
             if function == "set":
                 adding.set_element(self, where, items[0])
             else:
                 adding.insert(self, where, items)
             return
-        with self._realm._arguments() as arguments:
+        with self._session.writing.arguments() as arguments:
             for item in items:
-                self._property.lend_element(item, arguments, self._realm)
+                self._property.lend_element(item, arguments, self._session)
             before = () if index is None else (index,)
             after = () if count is None else (count,)
             self._call(function, *before, arguments.address, *after)

@@ -11,10 +11,11 @@ from ._ffi import toft_initialize_callback, toft_migration_callback
 from ._ffi import toft_status as Status
 from ._lib import Handle, borrowed, library
 from .binding import Bindings
-from .database import Realm
+from .database import Realm, session_of
 from .errors import ClosedError, InvalidArgumentError, NoSuchClassError
 from .objects import Object, ObjectType, live, live_object
 from .rows import Single
+from .session import Session
 
 
 class Migration:
@@ -27,8 +28,8 @@ class Migration:
         self._path = path
         self._declared = declared
         self._is_confined = confined
-        self._old: Realm | None = None
-        self._new: Realm | None = None
+        self._old: Session | None = None
+        self._new: Session | None = None
         self._enumerations = 0  # that are under way
         versions = ctypes.c_uint64(), ctypes.c_uint64()
         library().toft_migration_versions(address, *map(ctypes.byref, versions))
@@ -37,9 +38,7 @@ class Migration:
     @property
     def old(self) -> Realm:
         """The database as it was, with the classes of the file. It can't be changed."""
-        if self._old is None:
-            self._old = self._realm("toft_migration_old_realm", None, False)
-        return self._old
+        return self._old_session().realm
 
     @property
     def new(self) -> Realm:
@@ -47,9 +46,7 @@ class Migration:
         ones; a primary key that changes is an ordinary property until the end of the migration. A
         class that is to be embedded is not yet: `new.create(Address)` makes an object of it.
         """
-        if self._new is None:
-            self._new = self._realm("toft_migration_new_realm", self._declared, self._is_confined)
-        return self._new
+        return self._new_session().realm
 
     def enumerate(self, cls: ObjectType | str) -> Iterator[tuple[Any, Any]]:
         """Each object of a class, as it was and as it is to be: `for old, new in
@@ -57,8 +54,9 @@ class Migration:
         for a class that is not declared any more, `old` for one that is new.
         """
         name = cls if isinstance(cls, str) else cls.__name__
-        binding = self.new._bindings.find(name)
-        was = self.old._bindings.find(binding.key if binding else name)
+        old = self._old_session()
+        binding = self._new_session().classes.bindings.find(name)
+        was = old.classes.bindings.find(binding.key if binding else name)
         if was is None:
             if binding is None:
                 raise NoSuchClassError(f"Neither the file nor the migration has a class {name!r}.")
@@ -70,7 +68,7 @@ class Migration:
             for index, before in builtins.enumerate(self.old.objects(was.cls)):
                 if index % 64 == 0:
                     # Releases the memory of the reads of an encrypted file.
-                    library().toft_realm_refresh(self.old._address, None)
+                    library().toft_realm_refresh(old.position.address, None)
                 if binding is None:
                     yield before, None
                     continue
@@ -114,17 +112,29 @@ class Migration:
         self._again()
         return was_there.value
 
-    def _realm(self, function: str, classes: list[type[Object]] | None, confined: bool) -> Realm:
+    def _old_session(self) -> Session:
+        if self._old is None:
+            self._old = self._session("toft_migration_old_realm", None, False)
+        return self._old
+
+    def _new_session(self) -> Session:
+        if self._new is None:
+            self._new = self._session("toft_migration_new_realm", self._declared, self._is_confined)
+        return self._new
+
+    def _session(
+        self, function: str, classes: list[type[Object]] | None, confined: bool
+    ) -> Session:
         address = ctypes.c_void_p()
         getattr(library(), function)(self._open(), ctypes.byref(address))
         handle = Handle(address.value, library().toft_realm_release)
-        return Realm(handle, self._path, classes, None, False, confined)
+        return session_of(handle, self._path, classes, None, False, confined)
 
     def _again(self) -> None:
         """Properties have other keys now."""
         if self._new is not None:
-            self._new._changing()
-            self._new._bindings = Bindings(self._new, self._declared)
+            self._new.position.changing()
+            self._new.classes.bindings = Bindings(self._new, self._declared)
 
     def _open(self) -> int:
         if self._address is None:
@@ -133,9 +143,9 @@ class Migration:
 
     def _end(self) -> None:
         self._address = None
-        for realm in (self._old, self._new):
-            if realm is not None and realm.is_open:
-                realm._forget()
+        for session in (self._old, self._new):
+            if session is not None and session.position.is_open:
+                session.forget()
 
 
 def _name(cls: ObjectType | str) -> str:
@@ -174,12 +184,12 @@ def initializer_of(
         own = ctypes.c_void_p()  # so that a late use is a ClosedError
         library().toft_realm_clone(address, ctypes.byref(own))
         handle = Handle(own.value, library().toft_realm_release)
-        realm = Realm(handle, path, declared, None, False, confined)
+        session = session_of(handle, path, declared, None, False, confined)
         try:
-            initialize(realm)
+            initialize(session.realm)
         finally:
-            if realm.is_open:
-                realm._forget()
+            if session.position.is_open:
+                session.forget()
 
     return toft_initialize_callback(lambda _, address: _status_of(run, address, raised))
 

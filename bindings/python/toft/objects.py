@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from _thread import get_ident
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -10,6 +11,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
+from ._ffi import toft_link
+from ._lib import Handle, library
 from .arguments import depth_of
 from .errors import (
     EmbeddedObjectError,
@@ -22,7 +25,7 @@ from .errors import (
 from .expressions import Expression, bound_key_path, property_name, whole
 from .observe import Callback, Observation, Options
 from .plain import dictionary, json_text, named
-from .rows import Draft, Live, Rows
+from .rows import Binding, Draft, Live, Rows, Single
 from .schema import (
     MISSING,
     Field,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from .dicts import Dict
     from .lists import List
     from .query import Results
+    from .session import Session
     from .sets import Set
 else:  # what it tells is for type checkers
 
@@ -102,9 +106,9 @@ class Property(Generic[T]):
         if instance is None:
             return Expression(cast("type[Object]", owner), (self.__name__,))
         rows = instance._rows
-        realm = rows.realm
+        position = rows.position
         if (
-            rows.now == realm._now and realm._thread == get_ident()
+            rows.now == position.now and position.thread == get_ident()
         ):  # rows.py tells when what is kept is true
             column = rows.columns.get(self.__name__)
             if column is not None:
@@ -243,7 +247,8 @@ class Object(metaclass=ObjectType):
     @property
     def realm(self) -> Realm | None:
         """The realm that the object belongs to; None for one in no database."""
-        return self._rows.realm if isinstance(self._rows, Live) else None
+        session = self._rows.session
+        return None if session is None else session.realm
 
     @property
     def is_valid(self) -> bool:
@@ -254,7 +259,7 @@ class Object(metaclass=ObjectType):
         rows = self._rows
         if not isinstance(rows, Live):
             return True
-        return rows.realm.is_open and rows.single(self).exists()
+        return rows.position.is_open and rows.single(self).exists()
 
     def observe(
         self,
@@ -273,7 +278,7 @@ class Object(metaclass=ObjectType):
         paths = None if key_paths is None else [bound_key_path(binding, each) for each in key_paths]
         options = Options(paths, old_values=old_values)
         function = "toft_object_observe"
-        return Observation(single.realm, function, single.handle(), callback, options, binding)
+        return Observation(single.session, function, single.handle(), callback, options, binding)
 
     def increment(self, name: str | Expression[int], amount: int = 1) -> None:
         """Adds to an int property, also less than nothing: `page.increment(Page.visits)`. The
@@ -292,9 +297,9 @@ class Object(metaclass=ObjectType):
     def freeze(self: Self) -> Self:
         """An unchanging copy of the object's present state, for any thread: see `Realm.freeze`."""
         rows = live(self)
-        if rows.realm.is_frozen:
+        if rows.position.is_frozen:
             return self
-        if (found := rows.realm.freeze().resolve(self)) is None:
+        if (found := rows.session.realm.freeze().resolve(self)) is None:
             raise NoSuchObjectError(
                 f"This {type(self).__name__} is in no version yet: commit, then freeze it."
             )
@@ -385,10 +390,15 @@ class Object(metaclass=ObjectType):
         except Error:  # deleted: its text says so
             return html_of_text(repr(self))
 
-    def _toft_link(self, realm: Realm) -> tuple[int, int]:
+    @property
+    def _toft_session(self) -> Session | None:
+        """The session that the object belongs to; None for one in no database."""
+        return self._rows.session
+
+    def _toft_link(self, session: Session) -> tuple[int, int]:
         """Object and class key, for a value of this realm."""
         rows = live(self)
-        if rows.realm is not realm:
+        if rows.session is not session:
             raise WrongRealmError(
                 f"This {type(self).__name__} belongs to another realm: say realm.resolve(object)."
             )
@@ -445,6 +455,25 @@ def live(instance: Object) -> Live:
     raise InvalidArgumentError(
         f"This {type(instance).__name__} is in no database: say realm.add(object) first."
     )
+
+
+def find(session: Session, binding: Binding, primary_key: Any) -> Object | None:
+    """The object of a class with a primary key, or with its own key in a class without one."""
+    if binding.primary_key is None and type(primary_key) is int:
+        is_key = -(2**63) <= primary_key < 2**63
+        single = Single.following(binding, primary_key) if is_key else None
+        return single and live_object(binding.cls, single)
+    address, link = ctypes.c_void_p(), toft_link()
+    with session.writing.asking() as arguments:
+        arguments.add(binding.stored_key(primary_key), session)
+        library().toft_realm_find_object(
+            session.position.address, binding.key, arguments.address, ctypes.byref(address)
+        )
+    if not address.value:
+        return None
+    handle = Handle(address.value, library().toft_object_release)
+    library().toft_object_link(handle.address, ctypes.byref(link))
+    return live_object(binding.cls, Single(binding, link.object_key, handle))
 
 
 def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:

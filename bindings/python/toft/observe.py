@@ -29,8 +29,8 @@ from .records import Record
 if TYPE_CHECKING:
     import asyncio
 
-    from .database import Realm
     from .rows import Binding, BoundProperty
+    from .session import Session
 
 Callback = Callable[["Changes"], object]
 """An observer's callback."""
@@ -135,7 +135,7 @@ class Observation:
         "_loop",
         "_number",
         "_queue",
-        "_realm",
+        "_session",
         "_token",
         "_waiter",
         "__weakref__",
@@ -143,7 +143,7 @@ class Observation:
 
     def __init__(
         self,
-        realm: Realm,
+        session: Session,
         function: str,
         handle: Handle,
         callback: Callback | None,
@@ -152,7 +152,7 @@ class Observation:
         steadies: bool = True,
     ) -> None:
         """`steadies`: whether the realm moves only by dispatching while this runs."""
-        self._realm = realm
+        self._session = session
         self._number = next(_numbers)
         if callback is not None:
             _require_function(callback)
@@ -178,9 +178,9 @@ class Observation:
         )
         self._token = Handle(address.value, library().toft_token_release)
         if steadies:
-            realm._steady.add(self._number)
+            session.position.steady.add(self._number)
         if callback is not None:
-            realm._observations.add(self)
+            session.dispatching.observations.add(self)
 
     def stop(self) -> None:
         """Ends the observation. Its callback is not called again."""
@@ -213,7 +213,7 @@ class Observation:
         """Each change set as it comes. The event loop watches the realm's descriptor meanwhile."""
         from asyncio import get_running_loop
 
-        with self._realm.attached():
+        with self._session.dispatching.attached():
             while True:
                 while self._queue:
                     changes = self._queue.popleft()
@@ -246,8 +246,8 @@ class Observation:
 
     def _end(self) -> None:
         self._is_over = True
-        self._realm._observations.discard(self)
-        self._realm._steady.discard(self._number)
+        self._session.dispatching.observations.discard(self)
+        self._session.position.steady.discard(self._number)
 
     def __del__(self) -> None:
         self._end()
@@ -281,15 +281,16 @@ def _deliver(number: int, address: int) -> None:
     observation = _running.get(number)
     if observation is None:
         return
-    realm = observation._realm
-    realm._now += 1
-    raised, realm._raised = realm._raised, []  # a write inside the callback raises only its own
+    session, dispatching = observation._session, observation._session.dispatching
+    session.position.now += 1
+    # A write inside the callback raises only its own.
+    raised, dispatching.raised = dispatching.raised, []
     try:
-        observation._deliver(_read(address, realm, observation._binding))
+        observation._deliver(_read(address, session, observation._binding))
     except BaseException as error:
         raised.append(error)
     finally:
-        realm._raised = raised
+        dispatching.raised = raised
 
 
 def _end(number: int) -> None:
@@ -305,7 +306,7 @@ def _callbacks() -> tuple[Any, Any]:
     return toft_changes_callback(_deliver), toft_destructor(_end)
 
 
-def _read(address: int, realm: Realm, binding: Binding | None) -> Changes:
+def _read(address: int, session: Session, binding: Binding | None) -> Changes:
     changes = toft_changes.from_address(address)
     keys = _array(ctypes.c_uint32, changes.properties, changes.property_count)
     properties = [binding.named(key) for key in keys] if binding else []
@@ -325,18 +326,18 @@ def _read(address: int, realm: Realm, binding: Binding | None) -> Changes:
         inserted_keys=_texts(changes.inserted_keys, changes.inserted_key_count),
         modified_keys=_texts(changes.modified_keys, changes.modified_key_count),
         properties=tuple(each.name for each in properties if each),
-        old_values=_old_values(changes.old_values, realm, properties),
+        old_values=_old_values(changes.old_values, session, properties),
         error=last_error(changes.error) if changes.error else None,
     )
 
 
 def _old_values(
-    address: int | None, realm: Realm, properties: list[BoundProperty | None]
+    address: int | None, session: Session, properties: list[BoundProperty | None]
 ) -> dict[str, Any]:
     if not address:
         return {}
     memory = (toft_value * len(properties)).from_address(address)
-    old = [decode(memory, row * VALUE_SIZE, realm) for row in range(len(properties))]
+    old = [decode(memory, row * VALUE_SIZE, session) for row in range(len(properties))]
     return {each.name: each.converted([value])[0] for each, value in zip(properties, old) if each}
 
 

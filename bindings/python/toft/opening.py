@@ -35,7 +35,7 @@ from ._ffi import (
 from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._lib import Handle, borrowed, encryption_key_of, library, text_of
 from .arguments import require_function, whole_number
-from .database import Realm
+from .database import Realm, session_of
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of, initializer_of
 from .objects import Object, ObjectType
@@ -46,6 +46,8 @@ from .transactions import wait_in_moments
 if TYPE_CHECKING:
     import asyncio
     import threading
+
+    from .session import Session
 
 Mode = Literal["create", "existing", "read_only"]
 Confinement = Literal["thread", "caller"]
@@ -273,9 +275,9 @@ def _open(
     if opening.raised:
         library().toft_realm_close(handle.address)
         raise opening.raised.pop().with_traceback(None) from None
-    return Realm(
+    return session_of(
         handle, opening.shown, opening.declared, write_timeout, autorefresh, opening.is_confined
-    )
+    ).realm
 
 
 class _Opener(_local):
@@ -442,7 +444,7 @@ class _Opening:
                 if value is not None and declared.conversion is not None:
                     value = declared.conversion.stored(value)
                 lent.clear()
-                lent.add(value, typing.cast("Realm", None), declared.type)
+                lent.add(value, typing.cast("Session", None), declared.type)
                 ctypes.memmove(out, lent.address, values.VALUE_SIZE)
                 return True
             except BaseException as error:

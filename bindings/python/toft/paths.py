@@ -13,8 +13,8 @@ from .errors import TypeMismatchError
 from .expressions import Expression, key_path
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .rows import Binding, BoundProperty
+    from .session import Session
 
 Memory = tuple[bytearray, bytearray]
 """Elements of a column as the library writes them, and a byte for each, 1 if it is null."""
@@ -62,7 +62,7 @@ class Path:
         if not last.is_plain or last.type not in LAYOUTS:
             raise TypeMismatchError(f"{name} has no column: it holds more than one value.")
         if last.type == values.LINK:
-            target = binding.realm._binding_of_key(last.target)
+            target = binding.session.classes.binding_of_key(last.target)
             if target.primary_key is not None:
                 steps = [*steps, target.property(target.primary_key)]
         last = copy(steps[-1])
@@ -79,7 +79,7 @@ def _steps(binding: Binding, names: Iterable[str]) -> list[BoundProperty]:
                 f"{steps[-1].name} has no column: it holds more than one value."
             )
         if steps:
-            binding = binding.realm._binding_of_key(steps[-1].target)
+            binding = binding.session.classes.binding_of_key(steps[-1].target)
         steps.append(binding.property(name))
     return steps
 
@@ -87,11 +87,11 @@ def _steps(binding: Binding, names: Iterable[str]) -> list[BoundProperty]:
 class PathColumns(Pieces):
     """The columns that paths name, of some results."""
 
-    def __init__(self, realm: Realm, results: int | None, count: int, paths: list[Path]) -> None:
+    def __init__(self, session: Session, results: int | None, count: int, paths: list[Path]) -> None:
         self.count = count
         self._results = results
         self._types = [each.last.type for each in paths]
-        self._root = _Level(realm)
+        self._root = _Level(session)
         for slot, each in enumerate(paths):
             self._root.add(slot, each.links, each.last)
 
@@ -121,8 +121,8 @@ class _Piece:
 class _Level:
     """The columns of one class: of the results themselves, or of the targets of a link."""
 
-    def __init__(self, realm: Realm, class_key: int = 0) -> None:
-        self._realm = realm
+    def __init__(self, session: Session, class_key: int = 0) -> None:
+        self._session = session
         self._class_key = class_key
         self._columns: list[tuple[int, BoundProperty]] = []
         self._links: list[tuple[BoundProperty, _Level]] = []
@@ -136,7 +136,7 @@ class _Level:
         for link, level in self._links:
             if link.key == first.key:
                 return level.add(slot, rest, last)
-        level = _Level(self._realm, first.target)
+        level = _Level(self._session, first.target)
         self._links.append((first, level))
         level.add(slot, rest, last)
 
@@ -161,7 +161,7 @@ class _Level:
         """Each target once, in the order of the keys; then the value of each row."""
         wanted = sorted({key for key, null in zip(keys, nulls) if not null})
         buffers = self.buffers(max(1, len(wanted)))
-        buffers.read_objects(self._realm._address, self._class_key, array("q", wanted))
+        buffers.read_objects(self._session.position.address, self._class_key, array("q", wanted))
         inner: dict[int, Memory] = {}
         self.collect(buffers, len(wanted), inner)
         places = {key: place for place, key in enumerate(wanted)}

@@ -40,9 +40,9 @@ class Query:
         """
         single = live(instance).single(instance)
         matches = ctypes.c_bool()
-        with single.realm._asking() as lent:
+        with single.session.writing.asking() as lent:
             for argument in arguments:
-                lent.add(argument, single.realm)
+                lent.add(argument, single.session)
             library().toft_object_matches(
                 single.handle().address,
                 self._handle.address,

@@ -38,7 +38,7 @@ from .rows import Binding, Block, BoundProperty, Single
 from .schema import no_property
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
     from .tables import Progress
 
 T = TypeVar("T")
@@ -58,11 +58,11 @@ class Results(Collection[T], Generic[T]):
     yielded, too: its `is_valid` is False, and reading it is an ObjectDeletedError.
     """
 
-    __slots__ = ("_binding", "_block", "_handle", "_of", "_realm", "__weakref__")
+    __slots__ = ("_binding", "_block", "_handle", "_of", "_session", "__weakref__")
 
     def __init__(
         self,
-        realm: Realm,
+        session: Session,
         handle: Handle,
         binding: Binding | None,
         of: BoundProperty | None = None,
@@ -70,7 +70,7 @@ class Results(Collection[T], Generic[T]):
         """`binding`: the class of the objects, None for results of values, which are those `of` a
         collection.
         """
-        self._realm = realm
+        self._session = session
         self._handle = handle
         self._binding = binding
         self._of = of
@@ -102,9 +102,9 @@ class Results(Collection[T], Generic[T]):
         else:
             function = "toft_results_filter"
             given, memory = _text(query)
-        with self._realm._asking() as lent:
+        with self._session.writing.asking() as lent:
             for argument in arguments:
-                lent.add(argument, self._realm)
+                lent.add(argument, self._session)
             return self._made(function, given, lent.address, lent.count)
 
     def sort(self, *keys: str | Expression[Any] | Order) -> Results[T]:
@@ -147,13 +147,14 @@ class Results(Collection[T], Generic[T]):
 
     def freeze(self) -> Results[T]:
         """An unchanging copy of the present results, for any thread: see `Realm.freeze`."""
-        return self if self._realm.is_frozen else self._realm.freeze().resolve(self)
+        session = self._session
+        return self if session.position.is_frozen else session.realm.freeze().resolve(self)
 
     # ----------------------------------------------------------------------------------------------
     # Reading
 
     def __len__(self) -> int:
-        self._realm._freshen()
+        self._session.position.freshen()
         return self._count()
 
     def _count(self) -> int:
@@ -166,7 +167,7 @@ class Results(Collection[T], Generic[T]):
         return len(self)
 
     def __bool__(self) -> bool:
-        self._realm._freshen()
+        self._session.position.freshen()
         is_empty = ctypes.c_bool()
         library().toft_results_is_empty(self._handle.address, ctypes.byref(is_empty))
         return not is_empty.value
@@ -174,7 +175,7 @@ class Results(Collection[T], Generic[T]):
     @property
     def is_valid(self) -> bool:
         """Whether what they were made from, a list or an object that is linked to, exists."""
-        self._realm._freshen()
+        self._session.position.freshen()
         is_valid = ctypes.c_bool()
         library().toft_results_is_valid(self._handle.address, ctypes.byref(is_valid))
         return is_valid.value
@@ -203,14 +204,14 @@ class Results(Collection[T], Generic[T]):
         return self[-1] if len(self) else None
 
     def __iter__(self) -> Iterator[T]:
-        self._realm._freshen()
-        cursor = Cursor(self._realm, self._handle)
+        self._session.position.freshen()
+        cursor = Cursor(self._session, self._handle)
         return self._objects(cursor, self._binding) if self._binding else self._values(cursor)
 
     def _living(self) -> Iterator[T]:
         """The objects, but those of a snapshot that have been deleted."""
-        self._realm._freshen()
-        cursor = Cursor(self._realm, self._handle)
+        self._session.position.freshen()
+        cursor = Cursor(self._session, self._handle)
         return self._objects(cursor, self._objects_only(), are_living=True)
 
     def __reversed__(self) -> Iterator[T]:
@@ -318,8 +319,8 @@ class Results(Collection[T], Generic[T]):
         """
         self._objects_only()
         names = [self._path(path)[0] for path in paths]
-        shown = self if self._realm.is_writing else self.freeze()
-        return ArrowTable(shown._realm, shown._handle, names)
+        shown = self if self._session.writing.is_writing else self.freeze()
+        return ArrowTable(shown._session, shown._handle, names)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """`to_arrow` by Arrow's PyCapsule interface."""
@@ -421,12 +422,12 @@ class Results(Collection[T], Generic[T]):
         objects are those of the moment of the call. Needs a write transaction. Returns their
         number.
         """
-        return update(self._realm, self._objects_only(), self.snapshot()._handle, properties)
+        return update(self._session, self._objects_only(), self.snapshot()._handle, properties)
 
     def delete(self) -> int:
         """Deletes all objects. Needs a write transaction. Returns how many there were."""
         count = len(self)
-        self._realm._changing()
+        self._session.position.changing()
         library().toft_results_delete_all(self._handle.address)
         return count
 
@@ -471,7 +472,7 @@ class Results(Collection[T], Generic[T]):
         """
         paths = self._key_paths(key_paths)
         options = Options(paths, initial=initial)
-        return Observation(self._realm, "toft_results_observe", self._handle, callback, options)
+        return Observation(self._session, "toft_results_observe", self._handle, callback, options)
 
     def _key_paths(self, keys: Iterable[str | Expression[Any]] | None) -> list[str] | None:
         return None if keys is None else [self._order(key)[0] for key in keys]
@@ -483,14 +484,14 @@ class Results(Collection[T], Generic[T]):
         address = ctypes.c_void_p()
         getattr(library(), function)(self._handle.address, *arguments, ctypes.byref(address))
         handle = Handle(address.value, library().toft_results_release)
-        return Results(self._realm, handle, self._binding, self._of)
+        return Results(self._session, handle, self._binding, self._of)
 
     def _at(self, position: int) -> T:
         if self._binding is not None:
             return cast(T, self._object_at(self._binding, position))
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_results_get(self._handle.address, position, memory)
-        return cast(T, self._element(values.decode(memory, 0, self._realm)))
+        return cast(T, self._element(values.decode(memory, 0, self._session)))
 
     def _element(self, value: Any) -> Any:
         """One of the values, as Python has it."""
@@ -505,8 +506,8 @@ class Results(Collection[T], Generic[T]):
         end = block.first + len(block.keys) if block else 0
         if (
             block is None
-            or block.now != self._realm._now
-            or self._realm._thread != get_ident()
+            or block.now != self._session.position.now
+            or self._session.position.thread != get_ident()
             or not block.first <= position < end
         ):
             block = Block(
@@ -521,13 +522,13 @@ class Results(Collection[T], Generic[T]):
         return _object_in(block, position)
 
     def _find(self, value: object) -> int | None:
-        self._realm._freshen()
+        self._session.position.freshen()
         found = ctypes.c_uint64()
-        with self._realm._asking() as arguments:
+        with self._session.writing.asking() as arguments:
             if self._of is None:
-                arguments.add(value, self._realm)
+                arguments.add(value, self._session)
             else:
-                self._of.lend_element(value, arguments, self._realm)
+                self._of.lend_element(value, arguments, self._session)
             library().toft_results_find(
                 self._handle.address, arguments.address, ctypes.byref(found)
             )
@@ -550,11 +551,11 @@ class Results(Collection[T], Generic[T]):
 
     @staticmethod
     def _objects(cursor: Cursor, binding: Binding, *, are_living: bool = False) -> Iterator[Any]:
-        realm, cls, new = binding.realm, binding.cls, object.__new__
+        position, cls, new = binding.session.position, binding.cls, object.__new__
         while block := cursor.block(binding):
             now = block.now
             for row, key in enumerate(block.keys):
-                if key is not None and realm._now == now:
+                if key is not None and position.now == now:
                     instance = new(cls)
                     instance._rows = block
                     instance._row = row
@@ -573,7 +574,7 @@ class Results(Collection[T], Generic[T]):
             memory = ctypes.create_string_buffer(values.VALUE_SIZE)
             library().toft_results_get(cursor.results().address, cursor.position, memory)
             cursor.position += 1
-            yield self._element(values.decode(memory, 0, self._realm))
+            yield self._element(values.decode(memory, 0, self._session))
 
     def _order(self, key: str | Expression[Any] | Order) -> tuple[str, bool]:
         """The key path of a criterion, and whether it descends."""
@@ -621,11 +622,11 @@ class Results(Collection[T], Generic[T]):
         elif self._binding:
             raise UnsupportedAggregateError("Say which property: results.sum('age').")
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
-        self._realm._freshen()
+        self._session.position.freshen()
         text, kept = borrowed(path)
         library().toft_results_aggregate(self._handle.address, aggregate, text, memory)
         del kept
-        return values.decode(memory, 0, self._realm)
+        return values.decode(memory, 0, self._session)
 
     def _columns(
         self, names: tuple[str | Expression[Any], ...]
@@ -633,7 +634,7 @@ class Results(Collection[T], Generic[T]):
         """Columns to be read, and a property for each that says what it holds."""
         binding = self._objects_only()
         paths = [Path.of(binding, each) for each in names] or Path.all_of(binding)
-        pieces = PathColumns(self._realm, self._handle.address, len(self), paths)
+        pieces = PathColumns(self._session, self._handle.address, len(self), paths)
         return pieces, [each.last for each in paths]
 
     def _objects_only(self) -> Binding:
@@ -654,21 +655,21 @@ class Cursor:
         "_failure",
         "_is_done",
         "_last",
-        "_realm",
+        "_session",
         "_results",
         "position",
         "__weakref__",
     )
 
-    def __init__(self, realm: Realm, results: Handle) -> None:
-        self._realm = realm
+    def __init__(self, session: Session, results: Handle) -> None:
+        self._session = session
         self._results = results
         self._capacity = _FIRST_BLOCK
         self._is_done = False
         self._failure: Error | None = None
         self._last: Block | None = None
         self.position = 0
-        realm._cursors.add(weakref.ref(self, realm._cursors.discard))
+        session.position.cursors.add(weakref.ref(self, session.position.cursors.discard))
 
     def hold(self) -> None:
         """Called once, before something changes."""

@@ -25,7 +25,7 @@ from .errors import (
     TypeMismatchError,
     ValueTooLongError,
 )
-from .objects import Object, live_object
+from .objects import Object, find, live_object
 from .parsing import (
     Numeral,
     data_of,
@@ -50,7 +50,7 @@ from .sources import (
 from .tables import Progress, key_name, names_in_files
 
 if TYPE_CHECKING:
-    from .database import Realm
+    from .session import Session
 
 _TAGS = {
     "$double": values.DOUBLE,
@@ -79,11 +79,11 @@ _FIRST_RETRY = 4096
 
 
 def read_json(
-    realm: Realm, binding: Binding, text: str | bytes, policy: int, *, strict: bool
+    session: Session, binding: Binding, text: str | bytes, policy: int, *, strict: bool
 ) -> list[Any]:
     """See `Realm.from_json`."""
     plain = value_of(_text_of(text))
-    reader = _Reader(realm, policy, refuses_unknown=strict)
+    reader = _Reader(session, policy, refuses_unknown=strict)
     with _telling_depth(), reader.all_or_none():
         made = [reader.add(binding, row) for row in (plain if isinstance(plain, list) else [plain])]
         reader.finish()
@@ -105,29 +105,31 @@ def _text_of(text: object) -> str:
 
 
 def read_lines(
-    realm: Realm, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
+    session: Session, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
 ) -> int:
     """See `Realm.read_json_lines`."""
     require_function("progress", progress)
     with lines_of(file) as lines:
         source = Source(lines)
         total = source.total(count_lines) if progress else 0
-        return _read(realm, binding, source, rows_of_lines(source), policy, progress, total)
+        return _read(session, binding, source, rows_of_lines(source), policy, progress, total)
 
 
 def read_csv(
-    realm: Realm, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
+    session: Session, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
 ) -> int:
     """See `Realm.read_csv`."""
     require_function("progress", progress)
     with lines_of(file) as lines:
         source = Source(lines)
         total = source.total(count_records) if progress else 0
-        return _read(realm, binding, source, rows_of_csv(binding, source), policy, progress, total)
+        return _read(
+            session, binding, source, rows_of_csv(binding, source), policy, progress, total
+        )
 
 
 def _read(
-    realm: Realm,
+    session: Session,
     binding: Binding,
     source: Source,
     rows: Iterator[Row],
@@ -136,7 +138,7 @@ def _read(
     total: int,
 ) -> int:
     """Creates an object of each row, all or nothing. Returns the number of rows."""
-    reader, count = _Reader(realm, policy, source), 0
+    reader, count = _Reader(session, policy, source), 0
     with _telling_depth(), reader.all_or_none():
         for line, row in rows:
             with reader.locating(line):
@@ -187,7 +189,7 @@ class _Reader:
 
     def __init__(
         self,
-        realm: Realm,
+        session: Session,
         policy: int,
         source: Source | None = None,
         *,
@@ -197,7 +199,7 @@ class _Reader:
         there. `refuses_unknown`: whether a member that is not a property is an error; otherwise it
         is left out.
         """
-        self._realm = realm
+        self._session = session
         self._policy = policy
         self._source = source
         self._refuses_unknown = refuses_unknown
@@ -215,7 +217,7 @@ class _Reader:
     def all_or_none(self) -> Iterator[None]:
         """A block that leaves nothing of what it did when it fails."""
         if self._policy != toft_update_policy.ERROR:
-            with self._realm._savepoint():
+            with self._session.writing.savepoint():
                 yield
             return
         # Deleting created objects again takes less memory than a savepoint.
@@ -261,7 +263,7 @@ class _Reader:
     def _create(self, binding: Binding, given: dict[str, Any], *, is_inner: bool) -> Single:
         # Without a key it is always a new object.
         is_new = is_inner and binding.primary_key is None
-        adding = Adding(self._realm, toft_update_policy.ERROR if is_new else self._policy)
+        adding = Adding(self._session, toft_update_policy.ERROR if is_new else self._policy)
         try:
             single = adding.create(binding, given)
         except DuplicatePrimaryKeyError as error:
@@ -334,7 +336,7 @@ class _Reader:
                 seen.add(each)
             if value is None:
                 given[each.name] = self._value(binding, each, value)
-            elif each.type == values.LINK and self._realm._owns(each):
+            elif each.type == values.LINK and self._session.classes.owns(each):
                 given[each.name] = self._embedded(binding, each, value, path, later)
             elif each.type == values.LINK:
                 try:
@@ -357,7 +359,7 @@ class _Reader:
         later: list[Any],
     ) -> Any:
         """The objects that a property owns, as mappings of values."""
-        target = self._realm._binding_of_key(each.target)
+        target = self._session.classes.binding_of_key(each.target)
 
         def read(row: Any, place: Any) -> dict[str, Any] | None:
             if row is None:
@@ -478,7 +480,7 @@ class _Reader:
 
     def _of_class(self, binding: Binding, each: BoundProperty, name: str, key: Any) -> Object:
         try:
-            target = self._realm._binding(name)
+            target = self._session.classes.binding(name)
         except NoSuchClassError as error:
             error.message = f"{binding.cls.__name__}.{each.name}: {error.message}"
             raise
@@ -488,7 +490,7 @@ class _Reader:
 
     def _linked(self, binding: Binding, each: BoundProperty, value: Any) -> Any:
         """A property with objects in the place of the names of such."""
-        target = self._realm._binding_of_key(each.target)
+        target = self._session.classes.binding_of_key(each.target)
 
         def linked(item: Any) -> Object | None:
             if item is None or isinstance(item, Object):
@@ -513,7 +515,7 @@ class _Reader:
                 f"to_json(depth=1) does, or have {key!r:.80} as its '{self._names_of(target)[0]}'."
             )
         named = self._scalar(target, target.property(target.primary_key), key)
-        if (found := self._realm.object(cls, named)) is None:
+        if (found := find(self._session, target, named)) is None:
             raise _NotThereYet(
                 f"{where}: there is no {cls.__name__} {key!r:.80}. Add one, or take the link out."
             )
@@ -522,7 +524,7 @@ class _Reader:
     def _fill(self, binding: Binding, key: int, each: BoundProperty, value: Any) -> None:
         """Links an object, and creates those in place of links; the rest waits."""
         if each.type == values.LINK:
-            target = self._realm._binding_of_key(each.target)
+            target = self._session.classes.binding_of_key(each.target)
             value = self._mapped(
                 each,
                 value,
@@ -562,7 +564,8 @@ class _Reader:
                     self._link(item)
                 except _NotThereYet as missing:
                     has_key = item.each.type == values.MIXED or (
-                        self._realm._binding_of_key(item.each.target).primary_key is not None
+                        self._session.classes.binding_of_key(item.each.target).primary_key
+                        is not None
                     )
                     kind = NoSuchObjectError if has_key else InvalidArgumentError
                     raise kind(str(missing)) from None

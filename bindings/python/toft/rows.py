@@ -8,11 +8,11 @@ An `Object` holds two things: some rows, and its row among them. There are three
   whole run in one call.
 
 `Single` and `Block` cache the values that they have read, but only for as long as they are
-certainly valid. Each realm counts its own changes (`Realm._now`): the count grows with every write
-through this realm and whenever the realm may move to another version. Rows remember the count they
-read at. A value is given from memory only while the two are equal and the realm's own thread asks;
-otherwise it is read again. So a live object never shows anything that the library would not say at
-that moment.
+certainly valid. Each realm counts its own changes (`Position.now`): the count grows with every
+write through this realm and whenever the realm may move to another version. Rows remember the count
+they read at. A value is given from memory only while the two are equal and the realm's own thread
+asks; otherwise it is read again. So a live object never shows anything that the library would not
+say at that moment.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from .errors import (
 from .schema import CONTAINER_NAMES, PropertySchema, no_property, properties_of
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .objects import Object
+    from .session import Position, Session
 
 
 class BoundProperty:
@@ -85,18 +85,18 @@ class BoundProperty:
         one.container, one.is_nullable = None, True
         return one
 
-    def lend(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
+    def lend(self, value: Any, arguments: values.Arguments, session: Session) -> None:
         """Appends a value of this property to those lent to a call."""
         if self.container is None:
-            self.lend_element(value, arguments, realm)
+            self.lend_element(value, arguments, session)
             return
         self.check_container(value)
         stored = None if self.conversion is None else self.conversion.stored
         if self.container is dict:
             held = value if stored is None else {key: stored(value[key]) for key in value}
-            arguments.add_dictionary(held, realm, self.type)
+            arguments.add_dictionary(held, session, self.type)
         else:
-            arguments.add_list(value if stored is None else map(stored, value), realm, self.type)
+            arguments.add_list(value if stored is None else map(stored, value), session, self.type)
 
     def check_container(self, value: Any) -> None:
         """Raises TypeMismatchError if a property of many values cannot take this."""
@@ -109,11 +109,11 @@ class BoundProperty:
                 f"{self.name}: A {CONTAINER_NAMES[self.container]} is due, not {value!r:.80}"
             )
 
-    def lend_element(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
+    def lend_element(self, value: Any, arguments: values.Arguments, session: Session) -> None:
         """Appends the one value, or one of many, that the property holds."""
         if self.conversion is not None:
             value = self.conversion.stored(value)
-        arguments.add(value, realm, self.type)
+        arguments.add(value, session, self.type)
 
     def converted(self, column: list[Any]) -> list[Any]:
         """Stored values as Python has them."""
@@ -125,14 +125,14 @@ class Binding(NeverCopied):
 
     def __init__(
         self,
-        realm: Realm,
+        session: Session,
         cls: type[Object],
         key: int,
         properties: list[BoundProperty],
         primary_key: str | None,
         is_embedded: bool,
     ) -> None:
-        self._realm = weakref.ref(realm)
+        self._session = weakref.ref(session)
         self.key = key
         self.is_embedded = is_embedded
         """As the realm has it: in a migration a class is embedded only once that is over."""
@@ -141,15 +141,15 @@ class Binding(NeverCopied):
         self._bind(cls, properties)
 
     @property
-    def realm(self) -> Realm:
+    def session(self) -> Session:
         """The realm, which has this binding: what has a binding holds the realm too.
 
         Not held, so that a realm that is dropped goes at once, not with the next collection of
         cycles.
         """
-        realm = self._realm()
-        assert realm is not None
-        return realm
+        session = self._session()
+        assert session is not None
+        return session
 
     def _bind(self, cls: type[Object], properties: list[BoundProperty]) -> None:
         self.cls = cls
@@ -215,19 +215,20 @@ def counter_amount(each: BoundProperty, amount: int) -> int:
     return amount
 
 
-class NoRealm:
-    """Takes the place of a draft's realm."""
+class NoPosition:
+    """Takes the place of a realm's position in a draft."""
 
-    _now = 0
-    _thread = 0
+    now = 0
+    thread = 0
 
 
 class Rows:
     """The base of all three kinds: see the head of this file."""
 
-    __slots__ = ("columns", "now", "realm")
+    __slots__ = ("columns", "now", "position")
 
-    realm: Realm | NoRealm
+    session: Session | None
+    position: Position | NoPosition
     now: int
     columns: dict[str, list[Any]]
 
@@ -249,10 +250,11 @@ class Draft(Rows):
 
     __slots__ = ("values",)
 
-    _none = NoRealm()
+    session = None
+    _nowhere = NoPosition()
 
     def __init__(self) -> None:
-        self.realm = Draft._none
+        self.position = Draft._nowhere
         self.now = -1
         self.columns = {}
         self.values: dict[str, Any] = {}
@@ -275,9 +277,10 @@ class Draft(Rows):
 class Live(Rows):
     """Rows that are in a database."""
 
-    __slots__ = ("binding",)
+    __slots__ = ("binding", "session")
 
-    realm: Realm
+    session: Session
+    position: Position
     binding: Binding
 
     def key(self, row: int) -> int:
@@ -299,7 +302,8 @@ class Single(Live):
 
     def __init__(self, binding: Binding, key: int, handle: Handle | None = None) -> None:
         self.binding = binding
-        self.realm = binding.realm
+        self.session = session = binding.session
+        self.position = session.position
         self.now = -1
         self.columns = {}
         self._key = key
@@ -333,20 +337,20 @@ class Single(Live):
         if self._handle is None:
             if (made := _follow(self.binding, self._key)) is None:
                 raise ObjectDeletedError(f"This {self.binding.cls.__name__} has been deleted.")
-            return self.realm._keep(self, made)
+            return self.position.keep(self, made)
         return self._handle
 
     def read(self, instance: Object, name: str) -> Any:
         each = self.binding.property(name)
         if not each.is_plain:
-            return self.realm._collection(self, each)
-        if self.now != self.realm._now:
-            self.columns, self.now = {}, self.realm._now
+            return self.session.classes.collection(self, each)
+        if self.now != self.position.now:
+            self.columns, self.now = {}, self.position.now
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_object_get(self.handle().address, each.key, memory)
-        [value] = column = each.converted([values.decode(memory, 0, self.realm)])
+        [value] = column = each.converted([values.decode(memory, 0, self.session)])
         if isinstance(value, values.Nested):
-            return self.realm._nested(self, each, value.kind)
+            return self.session.classes.nested(self, each, value.kind)
         self.columns[name] = column
         return value
 
@@ -357,22 +361,22 @@ class Single(Live):
     def set(self, name: str, value: Any) -> None:
         """Writes one property."""
         each = self.binding.property(name)
-        with self.realm._arguments() as arguments:
+        with self.session.writing.arguments() as arguments:
             if each.container is not None and getattr(value, "_place", None) == self.place(each):
                 return  # what `dog.tags += ["x"]` does at its end
             if each.type == values.MIXED and in_place(value, self.place(each)):
                 return
-            if each.type == values.LINK and self.realm._embeds(self, each, value):
+            if each.type == values.LINK and self.session.writing.embeds(self, each, value):
                 return
-            each.lend(value, arguments, self.realm)
+            each.lend(value, arguments, self.session)
             address = self.handle().address
-            self.realm._changing()
+            self.position.changing()
             library().toft_object_set(address, each.key, arguments.address)
 
     def delete(self) -> None:
         """Deletes the object."""
         address = self.handle().address
-        self.realm._changing()
+        self.position.changing()
         library().toft_object_delete(address)
 
     def forget_rules(self) -> None:
@@ -387,7 +391,7 @@ class Single(Live):
         """Adds to one property."""
         each = self.binding.property(name)
         amount, address = counter_amount(each, amount), self.handle().address
-        self.realm._changing()
+        self.position.changing()
         library().toft_object_add(address, each.key, amount)
 
 
@@ -396,7 +400,7 @@ def in_place(value: Any, place: object) -> bool:
     `|=` just now: Python assigns what these give.
     """
     settled = getattr(value, "_settled", None)
-    return settled is not None and settled == (place, value._realm._now)
+    return settled is not None and settled == (place, value._session.position.now)
 
 
 _deleted = count(1)
@@ -405,7 +409,7 @@ _deleted = count(1)
 def _follow(binding: Binding, key: int) -> Handle | None:
     address = ctypes.c_void_p()
     library().toft_realm_follow(
-        binding.realm._address, toft_link(key, binding.key), ctypes.byref(address)
+        binding.session.position.address, toft_link(key, binding.key), ctypes.byref(address)
     )
     return Handle(address.value, library().toft_object_release) if address.value else None
 
@@ -418,8 +422,9 @@ class Block(Live):
     def __init__(self, binding: Binding, results: Handle, first: int, capacity: int) -> None:
         self.size = 0  # about how many characters or bytes of its values are in memory
         self.binding = binding
-        self.realm = binding.realm
-        self.now = self.realm._now
+        self.session = session = binding.session
+        self.position = session.position
+        self.now = self.position.now
         self.columns = {}
         self._results = results
         self.first = first
@@ -434,14 +439,14 @@ class Block(Live):
     def single(self, instance: Object) -> Single:
         """From here on the object goes its own way, unless threads share it."""
         alone = Single(self.binding, self.keys[instance._row])
-        if not self.realm.is_frozen:
+        if not self.position.is_frozen:
             instance._rows = alone
             instance._row = 0
         return alone
 
     def read(self, instance: Object, name: str) -> Any:
         each = self.binding.property(name)
-        if self.now != self.realm._now or not each.is_plain or each.type == values.MIXED:
+        if self.now != self.position.now or not each.is_plain or each.type == values.MIXED:
             return self.single(instance).read(instance, name)
         try:
             column = self._column(each)
@@ -456,7 +461,7 @@ class Block(Live):
         buffers = Buffers([(each.key, each.type)], len(self.keys))
         column = buffers.listed(0, buffers.read(self._results.address, self.first))
         if each.type == values.LINK:
-            linked, target = self.realm._linked, each.target
+            linked, target = self.session.classes.linked, each.target
             return [None if key is None else linked(key, target) for key in column]
         if each.type in (values.STRING, values.DATA):
             first = [len(value or "") for value in column[:8]]

@@ -1,4 +1,4 @@
-"""Operations that take several calls of the library and are done as a whole or not at all."""
+"""Savepoints: parts of a write transaction that are done as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ._lib import library
 from .errors import Error
 
 if TYPE_CHECKING:
-    from .database import Realm
     from .objects import Object
     from .rows import Rows, Single
+    from .session import Writing
 
 
 class Savepoint:
@@ -18,30 +18,32 @@ class Savepoint:
     objects in no database that have become live meanwhile. Blocks are nested.
     """
 
-    __slots__ = ("_live", "_realm")
+    __slots__ = ("_live", "_writing")
 
-    def __init__(self, realm: Realm) -> None:
-        self._realm = realm
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
         self._live: list[tuple[Object, Rows, int]] = []
         """The objects that have become live, and their previous rows."""
 
     def __enter__(self) -> None:
-        realm = self._realm
-        realm._changing()
-        library().toft_realm_begin_savepoint(realm._address)
-        realm._savepoints.append(self)
+        writing = self._writing
+        writing.position.changing()
+        library().toft_realm_begin_savepoint(writing.position.address)
+        writing.savepoints.append(self)
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
-        realm = self._realm
-        realm._savepoints.remove(self)
+        writing = self._writing
+        if self not in writing.savepoints:  # the transaction was ended in the block
+            return
+        del writing.savepoints[writing.savepoints.index(self) :]
         if kind is None:
-            library().toft_realm_end_savepoint(realm._address, True)
-            if realm._savepoints:
-                realm._savepoints[-1]._live += self._live
+            library().toft_realm_end_savepoint(writing.position.address, True)
+            if writing.savepoints:
+                writing.savepoints[-1]._live += self._live
             return
         try:
-            realm._changing()
-            library().toft_realm_end_savepoint(realm._address, False)
+            writing.position.changing()
+            library().toft_realm_end_savepoint(writing.position.address, False)
         except Error:  # the failure that led here is the one to report
             pass
         for instance, rows, row in reversed(self._live):
@@ -54,6 +56,6 @@ class Savepoint:
 
 def become_live(instance: Object, single: Single) -> None:
     """Makes an object that was in no database the live one that was created of it."""
-    if open_ones := single.realm._savepoints:
+    if open_ones := single.session.writing.savepoints:
         open_ones[-1].add(instance)
     instance._rows, instance._row = single, 0

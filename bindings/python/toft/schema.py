@@ -710,16 +710,16 @@ def _fill_class(
     memory = (toft_property_schema * max(1, len(properties)))()
     kept.append(memory)
     row.size = ctypes.sizeof(toft_class_schema)
-    groups = _uniques(properties)
-    uniques = (toft_unique * max(1, len(groups)))()
-    kept.append(uniques)
-    for unique, names in zip(uniques, groups):
-        texts = (toft_string * len(names))(*(_lent(each, kept) for each in names))
+    groups = uniques(properties)
+    found = (toft_unique * max(1, len(groups)))()
+    kept.append(found)
+    for unique, names in zip(found, groups):
+        texts = (toft_string * len(names))(*(_lent(each.stored_name, kept) for each in names))
         kept.append(texts)
         unique.size = ctypes.sizeof(toft_unique)
         unique.properties = ctypes.addressof(texts)
         unique.property_count = len(names)
-    row.uniques = ctypes.addressof(uniques)
+    row.uniques = ctypes.addressof(found)
     row.unique_count = len(groups)
     row.name = _lent(name, kept)
     row.properties = ctypes.addressof(memory)
@@ -734,12 +734,12 @@ def _fill_class(
         item.target_property = _lent(stored_names.get(origin, declared.origin_property), kept)
 
 
-def _uniques(properties: list[PropertySchema]) -> list[list[str]]:
-    """The names of properties that are unique, each alone or with others."""
-    groups: dict[str | tuple[str], list[str]] = {}
+def uniques(properties: Iterable[PropertySchema]) -> list[list[PropertySchema]]:
+    """The properties that are unique, each alone or with others."""
+    groups: dict[str | tuple[str], list[PropertySchema]] = {}
     for each in properties:
         for group in each.field.unique:
-            groups.setdefault(group or (each.name,), []).append(each.stored_name)
+            groups.setdefault(group or (each.name,), []).append(each)
     return [*groups.values()]
 
 

@@ -149,7 +149,7 @@ class Set(Elements[T], MutableSet[T]):
     def update(self, *others: Iterable[T]) -> None:
         """Adds the values of others, all or nothing."""
         items = [value for other in others for value in other]
-        with self._realm._savepoint():
+        with self._session.writing.savepoint():
             for value in items:
                 self._insert(value)
 
@@ -165,7 +165,7 @@ class Set(Elements[T], MutableSet[T]):
     def symmetric_difference_update(self, other: Iterable[T]) -> None:
         """Adds what only the other has, and removes what both have."""
         both, theirs = self._compared(other)
-        with self._realm._savepoint():
+        with self._session.writing.savepoint():
             self._erase_at(both)
             for value in theirs:
                 self._insert(value)
@@ -211,16 +211,16 @@ class Set(Elements[T], MutableSet[T]):
 
     def _insert(self, value: T) -> bool:
         inserted = ctypes.c_bool()
-        with self._realm._arguments() as arguments:
-            self._property.lend_element(value, arguments, self._realm)
+        with self._session.writing.arguments() as arguments:
+            self._property.lend_element(value, arguments, self._session)
             self._call("insert", arguments.address, None, ctypes.byref(inserted))
         return inserted.value
 
     def _erase(self, value: Any) -> bool:
         erased = ctypes.c_bool()
         try:
-            with self._realm._asking() as arguments:
-                self._property.lend_element(value, arguments, self._realm)
+            with self._session.writing.asking() as arguments:
+                self._property.lend_element(value, arguments, self._session)
                 self._call("erase", arguments.address, ctypes.byref(erased))
         except MISFITS:
             self._check_readable()

@@ -218,10 +218,10 @@ def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool) -
     kind = each.type
     if not field and not is_quoted:
         return "" if kind == values.STRING and not each.is_nullable else None
-    if each.container is not None or kind == values.MIXED or binding.realm._owns(each):
+    if each.container is not None or kind == values.MIXED or binding.session.classes.owns(each):
         return _json(binding, each, field)
     if kind == values.LINK:
-        target = binding.realm._binding_of_key(each.target)
+        target = binding.session.classes.binding_of_key(each.target)
         if target.primary_key is None:
             return _json(binding, each, field)
         kind = target.property(target.primary_key).type

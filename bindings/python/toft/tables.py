@@ -56,7 +56,7 @@ def write_csv(
     columns += [each.stored_name for each in properties]
     mixed = {each.stored_name for each in properties if each.type == values.MIXED}
     links = [each for each in properties if each.type == values.LINK and each.container is None]
-    links = [each for each in links if not binding.realm._owns(each)]
+    links = [each for each in links if not binding.session.classes.owns(each)]
     count, texts = 0, _Texts(0)
     with file_of(file) as opened:
         opened.write(",".join(map(_quoted, columns)) + "\r\n")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .database import Realm
+    from .savepoints import Savepoint
+    from .session import Session
 
 Durability = Literal["immediate", "group", "deferred"]
 
@@ -114,23 +116,71 @@ def running_task() -> asyncio.Task[Any] | None:
         return None
 
 
+class Turns:
+    """In what order the tasks of an event loop write: with one realm, or with several."""
+
+    def __init__(self) -> None:
+        self._last: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+
+    def lock(self) -> asyncio.Lock:
+        """That of the running loop."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        if self._last is None or self._last[0] is not loop:
+            self._last = loop, asyncio.Lock()
+        return self._last[1]
+
+
+async def sleep_until(attempt: Callable[[], bool], deadline: Deadline) -> bool:
+    """Lets other tasks run until an attempt succeeds. Returns False if time was over before."""
+    from asyncio import sleep
+
+    pause = _SHORTEST_PAUSE
+    while not attempt():
+        if deadline.is_over:
+            return False
+        left = deadline.left
+        await sleep(pause if left is None else min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+    return True
+
+
 class Write:
     """The result of `Realm.write`: a block that is one write transaction, for `with` or `async
     with`. Its value is the realm.
     """
 
-    __slots__ = ("_durability", "_realm", "_timeout", "_turn")
+    __slots__ = ("_durability", "_savepoint", "_session", "_timeout", "_turn")
 
-    def __init__(self, realm: Realm, durability: Durability, timeout: float | None) -> None:
+    def __init__(self, session: Session, durability: Durability, timeout: float | None) -> None:
         durability_code(durability)  # a mistake is told before anything begins
-        self._realm = realm
+        self._session = session
         self._durability = durability
         self._timeout = timeout
         self._turn: asyncio.Lock | None = None
+        self._savepoint: Savepoint | None = None
+        """Of a block within another one."""
 
     def __enter__(self) -> Realm:
-        self._realm.begin_write(self._timeout)
-        return self._realm
+        if not self._begin_within():
+            self._session.writing.begin_in_moments(self._timeout)
+        return self._session.realm
+
+    def _begin_within(self) -> bool:
+        """Begins a savepoint if this task, or this thread outside of tasks, is in a write
+        transaction of the realm. Returns whether it did.
+        """
+        writing, task = self._session.writing, running_task()
+        is_own = writing.writer is task
+        if not self._session.position.is_confined and task is None:
+            is_own = True  # the caller has taken the transaction to this thread
+        if not is_own or not writing.is_writing:
+            return False
+        savepoint = writing.savepoint()
+        savepoint.__enter__()
+        self._savepoint = savepoint
+        return True
 
     def __exit__(
         self,
@@ -138,26 +188,30 @@ class Write:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        realm = self._realm
-        if kind is not None:
-            if realm.is_open and realm.is_writing:
-                realm.cancel()
-        elif not realm.is_open:
+        writing, is_open = self._session.writing, self._session.position.is_open
+        savepoint, self._savepoint = self._savepoint, None
+        if savepoint is not None and is_open:
+            savepoint.__exit__(kind)
+        elif kind is not None:
+            if savepoint is None and is_open and writing.is_writing:
+                writing.cancel()
+        elif not is_open:
             raise ClosedError(
                 "The realm was closed inside its write transaction, which is cancelled."
             )
-        elif realm.is_writing:  # unless the block has ended it itself
-            realm.commit(durability=self._durability)
+        elif savepoint is None and writing.is_writing:  # unless the block has ended it itself
+            writing.commit(self._durability)
+            self._session.dispatching.raise_held()
 
     async def __aenter__(self) -> Realm:
         import asyncio
 
-        realm = self._realm
-        deadline = Deadline(realm._timeout(self._timeout))
+        if self._begin_within():
+            return self._session.realm
+        writing = self._session.writing
+        deadline = Deadline(writing.timeout(self._timeout))
         task = asyncio.current_task()
-        if realm._writer is task:
-            _refuse_a_second_one()
-        turn = realm._turns()
+        turn = writing.turns.lock()
         try:
             await asyncio.wait_for(turn.acquire(), deadline.left)
         except (TimeoutError, asyncio.TimeoutError):
@@ -170,29 +224,29 @@ class Write:
             turn.release()
             raise
         self._turn = turn
-        return realm
+        return self._session.realm
 
     async def _begin(self, deadline: Deadline, task: asyncio.Task[Any] | None) -> None:
-        from asyncio import sleep
+        writing = self._session.writing
+        interruptions = writing.interruptions
 
-        realm, pause = self._realm, _SHORTEST_PAUSE
-        interruptions = realm._interruptions
-        while True:
+        def attempt() -> bool:
+            if writing.interruptions != interruptions:
+                raise InterruptedError("The wait for another writer was ended.")
             try:
-                realm._begin(0)
-                break
+                writing.begin(0)
             except LockTimeoutError:
                 if deadline.is_over:
                     raise
+                return False
             except AlreadyInTransactionError:  # of another task of this thread, or of this one
-                if deadline.is_over or task in realm._writers_here():
+                if deadline.is_over or task in writing.writers_here():
                     raise
-            left = deadline.left
-            await sleep(pause if left is None else min(pause, left))
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
-            if realm._interruptions != interruptions:
-                raise InterruptedError("The wait for another writer was ended.")
-        realm._began()
+                return False
+            return True
+
+        await sleep_until(attempt, deadline)
+        writing.began()
 
     async def __aexit__(
         self,
@@ -201,12 +255,14 @@ class Write:
         traceback: TracebackType | None,
     ) -> None:
         turn, self._turn = self._turn, None
-        durability, realm = self._durability, self._realm
+        durability, session, writing = self._durability, self._session, self._session.writing
         # The loop continues while the disk writes: on another thread, once the next one may begin.
-        waits = durability != "deferred" and kind is None and realm.is_open and realm.is_writing
+        is_open = session.position.is_open
+        is_whole = self._savepoint is None and kind is None and is_open and writing.is_writing
+        waits = durability != "deferred" and is_whole
         try:
             if waits:
-                realm._commit("deferred")
+                writing.commit("deferred")
             else:
                 self.__exit__(kind, error, traceback)
         finally:
@@ -214,10 +270,6 @@ class Write:
                 turn.release()
         if waits:
             try:
-                realm._raise()  # before another task calls what would raise it
+                session.dispatching.raise_held()  # before another task calls what would raise it
             finally:
-                await realm._flush_elsewhere(self._timeout)
-
-
-def _refuse_a_second_one() -> None:
-    raise AlreadyInTransactionError("This task is in a write transaction of the realm already.")
+                await writing.flush_elsewhere(self._timeout)

@@ -1,12 +1,89 @@
 internal import ToftPlatform
 package import ToftStorage
 
-/// A bound of a range of values.
-package enum IndexBound {
-    case unbounded
-    case including(Cell)
-    case excluding(Cell)
+// MARK: Primary keys
+
+extension ModelView {
+    /// The key of the object with this primary key; nil if there is no such object. O(log objects).
+    package func find(_ primaryKey: Value, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+        try primaryKey.withBorrowed { value throws(ModelError) in try find(value, owner) }
+    }
+
+    /// Finds an object by a borrowed primary key.
+    package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
+        guard let property = owner.uncountedPrimaryKey else {
+            throw .noPrimaryKey(className: owner.name)
+        }
+        return try property.borrow { property throws(ModelError) in
+            try find(cell: property.soughtCell(primaryKey, in: schema), property, owner)
+        }
+    }
+
+    /// Looks a checked primary key up.
+    @inline(__always)
+    func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
+        guard let found = try findRow(cell: cell, property, owner) else { return nil }
+        guard let unflushed else { return found }
+        if unflushed.isDeleted(found, owner.position) { return nil }
+        unflushed.noteVerified(found, owner.position)
+        return found
+    }
+
+    /// Finds an object that may be deleted in the write buffer.
+    @inline(__always)
+    func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
+        try KeyBytes.with { key throws(ModelError) in
+            guard key.put(cell, of: property.type, optional: property.isOptional) else {
+                return nil
+            }
+            if !key.isExact {
+                return try findLong(cell, key, in: try primaryKeyTree(owner), property)
+            }
+            switch unflushed?.lookup(owner.primaryKeySlot, key.bytes) ?? .unknown {
+            case .removed: return nil
+            case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
+            case .unknown: break
+            }
+            let tree = try uncountedTree(owner.primaryKeySlot, owner.primaryKeyTree)
+            let entry = try tree.borrow { tree throws(ModelError) in
+                try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
+            }
+            return try entry.map { value throws(ModelError) in
+                try PrimaryKeyEntry.objectKey(value, property)
+            }
+        }
+    }
+
+    /// Among the entries whose bytes are those of a long string, the one whose row holds it.
+    private func findLong(
+        _ cell: Cell, _ prefix: KeyBytes, in tree: TreeReader, _ property: PropertyHandle
+    ) throws(ModelError) -> Int64? {
+        guard case .bytes(let wanted) = cell else { return nil }
+        var found: Int64?
+        try tree.forEachEntry(withPrefix: prefix.bytes) { _, value throws(ModelError) in
+            let key = try PrimaryKeyEntry.objectKey(value, property)
+            guard case .bytes(let text) = try self.cell(key, property), text.isSame(as: wanted)
+            else { return true }
+            found = key
+            return false
+        }
+        return found
+    }
+
+    /// The greatest primary key that an object of a class has had, if such keys are counted;
+    /// without a transaction's unwritten changes.
+    package func keyCounter(of owner: ClassHandle) throws(ModelError) -> Int64? {
+        owner.isAutoIncremented ? try KeyCounter.read(owner.id, in: snapshot) : nil
+    }
 }
+
+// MARK: Indexes
 
 extension ModelView {
     /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending
@@ -127,67 +204,52 @@ extension ModelView {
     package static func isExactInIndex(size: Int) -> Bool { size <= KeyBytes.textLimit }
 }
 
-extension KeyBytes {
-    fileprivate mutating func putBound(_ value: BorrowedValue?, _ rank: Int) {
-        put(byte: 1)
-        if let value {
-            put(mixed: value, isBound: true)
-        } else {
-            put(byte: UInt8(truncatingIfNeeded: rank))
-        }
-    }
-}
+// MARK: Unique constraints
 
-/// One end of a range, as bytes in a `KeyBytes` beside it.
-private struct IndexEdge {
-    var isUnbounded = false
-    var isExcluding = false
-    /// "Less than null": nothing is.
-    var isBelowEverything = false
-
-    init(_ bound: IndexBound, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError)
-    {
-        switch bound {
-        case .unbounded: isUnbounded = true
-        case .including(let cell): try put(cell, property, &key)
-        case .excluding(let cell):
-            isExcluding = true
-            try put(cell, property, &key)
+extension ModelView {
+    /// The hash of an object's values for a constraint; nil if one is null.
+    /// - Parameter change: a property that is taken to have another value.
+    func uniqueHash(
+        _ key: Int64, _ constraint: UniqueConstraint,
+        with change: (property: PropertyHandle, cell: Cell)? = nil
+    ) throws(ModelError) -> UInt64? {
+        try constraint.hash { property throws(ModelError) in
+            if let change, change.property === property { return change.cell }
+            return try cell(key, property)
         }
     }
 
-    private mutating func put(_ cell: Cell, _ property: PropertyHandle, _ key: inout KeyBytes)
+    /// Throws if two objects have the same values.
+    /// - Parameter hash: the hash of the values to check; nil for all.
+    func checkUnique(_ constraint: UniqueConstraint, _ hash: UInt64? = nil) throws(ModelError) {
+        let tree = try uniqueTree(constraint)
+        var last: Int64?, keys: [Int64] = []
+        try KeyBytes.with { prefix throws(ModelError) in
+            if let hash { prefix.put(Int64(bitPattern: hash)) }
+            try tree.forEachEntry(withPrefix: prefix.bytes) { entry, _ throws(ModelError) in
+                guard let (key, start) = KeyBytes.lastKey(entry, after: 8),
+                    let hash = KeyBytes.lastInt(UnsafeRawBufferPointer(rebasing: entry[..<start]))
+                else { throw .inconsistent("an entry of a unique constraint names no object") }
+                if last != hash { keys.removeAll(keepingCapacity: true) }
+                last = hash
+                for other in keys { try requireDifference(key, other, constraint) }
+                keys.append(key)
+                return true
+            }
+        }
+    }
+
+    private func requireDifference(_ key: Int64, _ other: Int64, _ constraint: UniqueConstraint)
         throws(ModelError)
     {
-        if case .null = cell, !property.isOptional {
-            isUnbounded = true
-            isBelowEverything = true
-            return
+        var values: [Value] = []
+        for property in constraint.properties {
+            let cell = try cell(key, property)
+            guard try cell.isEqual(to: self.cell(other, property)) else { return }
+            values.append(try property.value(of: cell))
         }
-        if case .bytes(let text) = cell, text.count > KeyBytes.textLimit {
-            isExcluding = false
-            key.putPrefix(of: text, optional: property.isOptional)
-        } else if !key.put(cell, of: property.type, optional: property.isOptional) {
-            throw property.wrongIndexCell
-        }
-    }
-
-    /// Whether an entry is behind this upper bound.
-    func isEnd(_ end: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bool {
-        guard !isUnbounded else { return false }
-        if key.hasPrefix(end) { return isExcluding }
-        return end.isBefore(key)
-    }
-}
-
-extension PropertyHandle {
-    fileprivate var wrongIndexCell: ModelError {
-        .typeMismatch(
-            className: className, property: name, expected: typeName,
-            found: "a value that its index can't hold")
-    }
-
-    fileprivate var damagedIndex: ModelError {
-        .inconsistent("an entry of the index of '\(className).\(name)' names no object")
+        throw .duplicateValues(
+            className: constraint.properties.first?.className ?? "",
+            properties: constraint.properties.map(\.name), values: values)
     }
 }

@@ -57,3 +57,26 @@ extension MixedFormat {
         return true
     }
 }
+
+extension MixedFormat {
+    /// Whether a value contains the collection `id`, and then the offsets of all collections on the
+    /// path to it. `offset` is that of the value's first byte.
+    static func find(
+        _ id: UInt64, in bytes: UnsafeRawBufferPointer, from offset: Int, _ path: inout [Int]
+    ) throws(ModelError) -> Bool {
+        guard let tag = bytes.first, tag >= list,
+            case .collection(let collection) = try MixedValue(encoded: bytes)
+        else { return false }
+        guard path.count < Limits.nestedCollections else { throw damaged }
+        path.append(offset)
+        if collection.id == id { return true }
+        var elements = collection.elements, next = offset + collectionHeader
+        while let element = try elements.next() {
+            let value = next + element.entry.count - element.bytes.count
+            if try find(id, in: element.bytes, from: value, &path) { return true }
+            next += element.entry.count
+        }
+        path.removeLast()
+        return false
+    }
+}

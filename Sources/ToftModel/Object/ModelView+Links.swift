@@ -1,5 +1,7 @@
 internal import ToftStorage
 
+// MARK: Inverse links
+
 extension ModelView {
     /// Calls `body` with each object that links to `target`, an object of the class `owner`,
     /// through `property`, and with its number of links, in the order of the sources' keys, until
@@ -78,39 +80,82 @@ extension ModelView {
         }
         return count
     }
+
+    /// The objects that link to one, each as often as it does, in the order of their keys.
+    package func sources(of target: ObjectRef, through link: PropertyRef) throws(ModelError)
+        -> [Int64]
+    {
+        try backlinks(to: target.key, through: try property(link))
+    }
 }
 
-/// An entry of a backlink tree, behind its target: the source of a link and the number of links
-/// between them.
-struct BacklinkEntry {
-    var source: Int64
-    var links: Int
+// MARK: Links
 
-    @inline(__always)
-    init(
-        key: UnsafeRawBufferPointer, behind targetSize: Int, value: UnsafeRawBufferPointer,
-        _ property: PropertyHandle
-    ) throws(ModelError) {
-        guard let found = KeyBytes.lastKey(key), found.start == targetSize,
-            value.count == 0 || value.count == 4
-        else {
-            throw .inconsistent(
-                "a backlink of '\(property.className).\(property.name)' has a wrong length")
+extension ModelView {
+    /// The links in a list.
+    package func linkedKeys(_ ref: CollectionRef) throws(ModelError) -> [Int64] {
+        let list = try list(ref)
+        var keys: [Int64] = []
+        keys.reserveCapacity(list.reservedCount)
+        for index in 0..<list.count {
+            if case .int64(let key) = try stored({ () throws(StorageError) in
+                try list.cell(at: index)
+            }) {
+                keys.append(key)
+            }
         }
-        source = found.key
-        links = try BacklinkEntry.links(value)
+        return keys
     }
 
-    /// The number of links that a value encodes: 1 to `Limits.collectionElements`.
-    static func links(_ value: UnsafeRawBufferPointer) throws(ModelError) -> Int {
-        if value.count == 0 { return 1 }
-        guard value.count == 4 else {
-            throw .inconsistent("a number of links is \(value.count) bytes long")
+    /// The objects that a property links to; among them some that are deleted already.
+    func targets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> [Int64]
+    {
+        let table = try rows(schema.classes[property.classPosition])
+        guard property.collection == .none else {
+            try unflushed?.flushValue(key, property.column, property.classPosition)
+            return try stored { () throws(StorageError) in try table.list(key, property.column) }
+                .linkTargets()
         }
-        let links = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
-        guard links > 1, links <= Limits.collectionElements else {
-            throw .inconsistent("an object links \(links) times to another")
+        let waiting = unflushed?.value(key, property.column, property.classPosition)
+        let cell =
+            if let waiting { waiting } else {
+                try stored { () throws(StorageError) in try table.cell(key, property.column) }
+            }
+        guard case .int64(let target) = cell else { return [] }
+        return [target]
+    }
+}
+
+// MARK: Embedded objects
+
+extension ModelView {
+    /// The object that owns an embedded one.
+    func embeddingObject(of key: Int64, _ owner: ClassHandle) throws(ModelError)
+        -> (key: Int64, owner: ClassHandle)?
+    {
+        for property in owner.incoming where property.ownsTargets {
+            var found: Int64?
+            try forEachBacklink(to: key, through: property) { source, _ in
+                found = source
+                return false
+            }
+            if let found { return (found, schema.classes[property.classPosition]) }
         }
-        return links
+        return nil
+    }
+
+    /// True if more embedded objects than allowed are on the path to one, itself included; also if
+    /// it is below a cycle of them.
+    func isNestedTooDeep(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
+        guard schema.mayNestTooDeep[owner.position] else { return false }
+        var (object, owner) = (key, owner), depth = 0
+        while owner.isEmbedded {
+            depth += 1
+            guard depth <= Limits.nestedEmbeddedObjects else { return true }
+            guard let outer = try embeddingObject(of: object, owner) else { return false }
+            (object, owner) = outer
+        }
+        return false
     }
 }

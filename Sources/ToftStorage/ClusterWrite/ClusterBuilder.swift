@@ -33,13 +33,22 @@ struct ClusterBuilder {
     /// not be stored.
     let hasDenseKeys: Bool
 
+    /// The reasons why a cluster's column cannot hold a value.
+    enum Widening {
+        /// An integer that does not fit into its column's width, or a timestamp whose column has
+        /// no nanoseconds.
+        case integers(UInt32, Int64, hasNanoseconds: Bool)
+        /// A long value, which a coded column of bytes cannot have.
+        case plainTexts(UInt32)
+    }
+
     /// - Parameters:
     ///   - expected: the key of a row that is to come.
     ///   - widening: a future value of a column that cannot represent it yet.
     init(
         _ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil,
         like model: ClusterBuilder? = nil, expecting expected: Int64? = nil,
-        widening: TableWriter.Widening? = nil
+        widening: Widening? = nil
     ) throws(StorageError) {
         self.columns = columns
         self.sources = sources
@@ -116,7 +125,7 @@ struct ClusterBuilder {
 
     /// Makes a column so wide that it can take a value.
     private static func widen(
-        _ encodings: inout [ColumnEncoding], _ columns: [Column], _ widening: TableWriter.Widening
+        _ encodings: inout [ColumnEncoding], _ columns: [Column], _ widening: Widening
     ) {
         switch widening {
         case .integers(let id, let value, let hasNanoseconds):

@@ -51,11 +51,3 @@ enum KeyCounter {
         }
     }
 }
-
-extension ModelView {
-    /// The greatest primary key that an object of a class has had, if such keys are counted;
-    /// without a transaction's unwritten changes.
-    package func keyCounter(of owner: ClassHandle) throws(ModelError) -> Int64? {
-        owner.isAutoIncremented ? try KeyCounter.read(owner.id, in: snapshot) : nil
-    }
-}

@@ -1,16 +1,33 @@
 internal import ToftStorage
 
-/// Names a list or a dictionary within a mixed value of an object's property.
-package struct NestedRef: Hashable, Sendable {
-    package var id: UInt64
-    /// The last known index of the element, for a property that is a collection.
-    package var index: Int
+// MARK: Links
 
-    package init(id: UInt64, index: Int = 0) {
-        self.id = id
-        self.index = index
+extension ModelView {
+    /// The objects that a mixed property, or a collection of mixed values, links to, each once.
+    package func mixedTargets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> Set<ObjectRef>
+    {
+        property.isCollection
+            ? try list(key, property).mixedTargets()
+            : Set(try MixedValue.links(in: try cell(key, property)))
+    }
+
+    /// Number of links in a mixed property, or a collection of mixed values.
+    func mixedLinks(of key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
+        guard property.isCollection else {
+            return try MixedValue.links(in: try cell(key, property)).count
+        }
+        let list = try list(key, property)
+        var links = 0
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            links += try MixedValue.links(in: cell).count
+        }
+        return links
     }
 }
+
+// MARK: Nested collections
 
 extension ModelView {
     /// The list or dictionary that a mixed value, or an element of one of these, is.
@@ -69,28 +86,26 @@ extension ModelView {
         }
         throw property.noSuchNested
     }
-}
 
-extension MixedFormat {
-    /// Whether a value contains the collection `id`, and then the offsets of all collections on the
-    /// path to it. `offset` is that of the value's first byte.
-    static func find(
-        _ id: UInt64, in bytes: UnsafeRawBufferPointer, from offset: Int, _ path: inout [Int]
-    ) throws(ModelError) -> Bool {
-        guard let tag = bytes.first, tag >= list,
-            case .collection(let collection) = try MixedValue(encoded: bytes)
-        else { return false }
-        guard path.count < Limits.nestedCollections else { throw damaged }
-        path.append(offset)
-        if collection.id == id { return true }
-        var elements = collection.elements, next = offset + collectionHeader
-        while let element = try elements.next() {
-            let value = next + element.entry.count - element.bytes.count
-            if try find(id, in: element.bytes, from: value, &path) { return true }
-            next += element.entry.count
+    /// Whether a collection exists.
+    package func exists(_ ref: CollectionRef) throws(ModelError) -> Bool {
+        try ref.nested == nil ? exists(ref.owner) : nested(ref) != nil
+    }
+
+    /// A list or dictionary within a mixed value; nil if it no longer exists.
+    package func nested(_ ref: CollectionRef) throws(ModelError) -> NestedElements? {
+        guard let nested = ref.nested, try exists(ref.owner) else { return nil }
+        let property = try property(ref.propertyRef)
+        do throws(ModelError) {
+            let collection = try self.nested(ref.owner.key, property, nested)
+            var rest = collection.elements, elements: [MixedElement] = []
+            while let element = try rest.next() { elements.append(element) }
+            return NestedElements(
+                isDictionary: collection.kind == .dictionary, elements: elements)
+        } catch {
+            if case .noSuchCollection = error { return nil }
+            throw error
         }
-        path.removeLast()
-        return false
     }
 }
 

@@ -105,3 +105,100 @@ extension Session {
         return findings
     }
 }
+
+// MARK: Files
+
+extension Session {
+    /// Makes every commit so far durable, of any session and any process. Returns at once if all
+    /// are; otherwise waits for other writers.
+    package func flush() throws(EngineError) {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(
+                .alreadyInTransaction,
+                "Can't flush inside a write transaction. Commit or cancel it first.")
+        }
+        guard !isReadOnly else {
+            throw EngineError(
+                .readOnly,
+                "Can't flush '\(database.path)': the realm was opened for reading only, or "
+                    + "the file can't be written. Open it for writing.")
+        }
+        try checkNotWritingOnThisThread()
+        try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
+            timeout throws(StorageError) in
+            try database.store.flush(timeoutMilliseconds: timeout)
+        }
+    }
+
+    /// Moves at most `byteCount` bytes from the end of the file to free space before them, as a
+    /// commit that changes no object, and releases free space at the end; see `Store.compactStep`.
+    /// The session moves to the newest version before and after it, so that it pins no old one.
+    package func compactStep(movingAtMost byteCount: UInt64) throws(EngineError) -> CompactionStep {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(
+                .alreadyInTransaction,
+                "Can't compact inside a write transaction. Commit or cancel it first.")
+        }
+        try requireThawed()
+        guard !isReadOnly else {
+            throw EngineError(
+                .readOnly,
+                "Can't compact '\(database.path)': the realm was opened for reading only, or "
+                    + "the file can't be written. Open it for writing.")
+        }
+        try checkNotWritingOnThisThread()
+        try refresh()
+        let step = try interruption.watching { () throws(EngineError) in
+            try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
+                timeout throws(StorageError) in
+                try database.store.compactStep(
+                    movingAtMost: byteCount, timeoutMilliseconds: timeout)
+            }
+        }
+        try refresh()
+        return step
+    }
+}
+
+// MARK: Freezing
+
+extension Session {
+    /// A session that always shows this one's version: within a write transaction, the one that it
+    /// began with. The version is pinned until the last reference is released.
+    ///
+    /// It and everything made of it may be used by any number of threads at once: nothing moves it,
+    /// and reading leaves behind only guarded state. It can't write, observe or move, and sharing
+    /// it does not close it.
+    package func frozen() throws(EngineError) -> Session {
+        try check()
+        if isFrozen, !identity.isOfMigration { return self }
+        var options = options
+        options.confinement = .caller
+        database.join()
+        let frozen = Session(
+            database: database, options: options, at: base, isFrozen: true)
+        frozen.aliases = aliases
+        return frozen
+    }
+
+    /// Goes to the version of a frozen session of the same database, which may be older: for one of
+    /// which nothing has been asked yet.
+    package func stand(at other: Session) throws(EngineError) {
+        try check()
+        guard other.database === database, transaction == nil, !isFrozen else { return }
+        let snapshot = other.base.snapshot
+        move(to: try model { () throws(ModelError) in try ModelView(snapshot, previous: schema) })
+        pokeIfBehind()
+    }
+
+    /// Throws `readOnly` if the session is frozen.
+    func requireThawed() throws(EngineError) {
+        guard !isFrozen else {
+            throw EngineError(
+                .readOnly,
+                "Can't write: a frozen realm never changes. Thaw it, and change the result.")
+        }
+    }
+}

@@ -1,5 +1,7 @@
 package import ToftStorage
 
+// MARK: Lists
+
 extension ModelView {
     /// The elements of a list or set, or the values of a dictionary, for reading without copying:
     /// good as long as a `Cell` would be.
@@ -75,58 +77,73 @@ extension ModelView {
             }
         }
     }
+
+    /// The elements of a collection that a reference names.
+    package func list(_ ref: CollectionRef) throws(ModelError) -> ListView {
+        try list(ref.owner.key, try property(ref.propertyRef))
+    }
 }
+
+// MARK: Sets and dictionaries
 
 extension ModelView {
-    /// The objects that a mixed property, or a collection of mixed values, links to, each once.
-    package func mixedTargets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
-        -> Set<ObjectRef>
+    /// The position of a value in a set. O(log elements).
+    package func setPosition(_ key: Int64, _ property: PropertyHandle, of value: Value)
+        throws(ModelError) -> OrderedPosition
     {
-        property.isCollection
-            ? try list(key, property).mixedTargets()
-            : Set(try MixedValue.links(in: try cell(key, property)))
+        let set = try collection(.set, key, property)
+        return try value.withBorrowed { value throws(ModelError) in
+            try property.withSoughtCell(value, in: schema) { cell throws(ModelError) in
+                try set.position(of: cell, property.type)
+            }
+        }
     }
 
-    /// Number of links in a mixed property, or a collection of mixed values.
-    func mixedLinks(of key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
-        guard property.isCollection else {
-            return try MixedValue.links(in: try cell(key, property)).count
+    /// The keys of a dictionary, in ascending order of their bytes; the value of each has the same
+    /// index in `list`. Good as long as a `Cell` would be.
+    package func dictionaryKeys(_ key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> ListView
+    {
+        _ = try collection(.dictionary, key, property)
+        let table = try table(of: property, property.keysColumn, with: key)
+        do { return try table.list(key, property.keysColumn) } catch {
+            throw property.modelError(error, key: key)
         }
-        let list = try list(key, property)
-        var links = 0
-        for index in 0..<list.count {
-            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-            links += try MixedValue.links(in: cell).count
-        }
-        return links
-    }
-}
-
-extension ListView {
-    /// The objects that mixed values link to, each once.
-    func mixedTargets() throws(ModelError) -> Set<ObjectRef> {
-        var targets: Set<ObjectRef> = []
-        for index in 0..<count {
-            let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
-            targets.formUnion(try MixedValue.links(in: cell))
-        }
-        return targets
     }
 
-    /// The keys that a list of links holds, each once, in ascending order.
-    func linkTargets() throws(ModelError) -> [Int64] {
-        var targets: [Int64] = []
-        targets.reserveCapacity(reservedCount)
-        for index in 0..<count {
-            let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
-            if case .int64(let target) = cell { targets.append(target) }
+    /// The position of a key in a dictionary. O(log entries).
+    package func dictionaryPosition(
+        _ key: Int64, _ property: PropertyHandle, of entryKey: UnsafeRawBufferPointer
+    ) throws(ModelError) -> OrderedPosition {
+        try dictionaryKeys(key, property).position(of: .bytes(entryKey), .string)
+    }
+
+    /// One key of a dictionary, owned by the caller.
+    package func dictionaryKey(_ key: Int64, _ property: PropertyHandle, at index: Int)
+        throws(ModelError) -> String
+    {
+        let keys = try dictionaryKeys(key, property)
+        guard index >= 0, index < keys.count else {
+            throw .indexOutOfRange(index: index, count: keys.count)
         }
-        targets.sort()
-        var last: Int64?
-        targets.removeAll { target in
-            defer { last = target }
-            return target == last
+        guard
+            case .bytes(let bytes) = try stored({ () throws(StorageError) in
+                try keys.cell(at: index)
+            }), let text = String(validating: bytes, as: UTF8.self)
+        else {
+            throw .inconsistent(
+                "a key of '\(property.className).\(property.name)' is not UTF-8")
         }
-        return targets
+        return text
+    }
+
+    private func collection(_ kind: CollectionKind, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> ListView
+    {
+        guard property.collection == kind else {
+            throw .notACollection(
+                className: property.className, property: property.name, kind: kind)
+        }
+        return try list(key, property)
     }
 }

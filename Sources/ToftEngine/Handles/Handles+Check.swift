@@ -2,26 +2,6 @@ package import ToftModel
 
 /// The checks that a call of several steps makes before its first one: whether a step would be
 /// refused. Nothing is changed.
-extension Session {
-    /// Throws if an object of a class would not accept values.
-    package func check(_ id: ClassID, _ values: [(property: PropertyID, value: Value)])
-        throws(EngineError)
-    {
-        let owner = try classHandle(id)
-        let transaction = try writing()
-        var resolved: [(property: PropertyHandle, value: Value)] = []
-        for (id, value) in values { resolved.append((try property(id, of: owner), value)) }
-        try model { () throws(ModelError) in try transaction.check(owner, resolved) }
-    }
-
-    /// The last key that was given to an object of a class whose keys are counted.
-    package func lastKey(of id: ClassID) throws(EngineError) -> Int64 {
-        let owner = try classHandle(id)
-        let transaction = try writing()
-        return try model { () throws(ModelError) in try transaction.lastKey(of: owner) }
-    }
-}
-
 extension ObjectHandle {
     /// Throws if a property can't be set, or would not accept a value.
     package func check(_ id: PropertyID, _ value: Value) throws(EngineError) {
