@@ -11,8 +11,8 @@ from . import _values as values
 from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
-from .arrow import Incoming, is_stream
 from .arguments import Model, fields_of
+from .arrow import Incoming, is_stream
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Calculable, Increment, property_name
 from .inputs import Inputs, as_array, tell_row

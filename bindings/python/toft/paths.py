@@ -87,7 +87,9 @@ def _steps(binding: Binding, names: Iterable[str]) -> list[BoundProperty]:
 class PathColumns(Pieces):
     """The columns that paths name, of some results."""
 
-    def __init__(self, session: Session, results: int | None, count: int, paths: list[Path]) -> None:
+    def __init__(
+        self, session: Session, results: int | None, count: int, paths: list[Path]
+    ) -> None:
         self.count = count
         self._results = results
         self._types = [each.last.type for each in paths]
