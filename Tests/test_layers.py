@@ -28,7 +28,7 @@ ORDER = {
     ).split(),
     "ToftQuery": "Text Syntax Bound Bind Plan Batch Nodes Run".split(),
     "ToftEngine": (
-        "Errors Change Definition Calculate Observe Database Session Results Handles JSON "
+        "Errors Change Definition Calculate Observe Database Session Results Handles JSON Arrow "
         "Opening RealmImport"
     ).split(),
     "ToftSync": "Value Change Wire State Resolver Replica".split(),

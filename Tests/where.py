@@ -34,7 +34,7 @@ def test_files() -> list[Path]:
         for path in folder.rglob("*.swift")
         if "@Test" in path.read_text() or re.search(r"Trials?\.swift$", path.name)
     ]
-    names = ("toftdb", "shell", "studio", "sqlite_import", "modernize", "realmswift")
+    names = ("toftdb", "shell", "studio", "infer", "sqlite_import", "modernize", "realmswift")
     whole = [ROOT / f"Tests/test_{name}.py" for name in names]
     python = [*whole, *(ROOT / "bindings/c/tests").glob("test_*.py")]
     return sorted([*swift, *python])

@@ -2180,6 +2180,73 @@ typedef struct toft_column {
 TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
     const toft_column *columns, size_t column_count, size_t capacity, size_t *out_rows);
 
+/* toft_results_columns for the `count` objects of a class with some keys, as links have them:
+   `object_keys` may be NULL when it is 0. `nulls` (may be NULL): a byte for each, not 0 if there is
+   no key. Each column has room for `count` elements; that of no key, and of a key that no object
+   has, is null. Errors: TOFT_ERROR_NO_SUCH_CLASS, and those of toft_results_columns. Cost: O(log n)
+   for each key; keys in ascending order take less. */
+TOFT_API toft_status toft_realm_columns(toft_realm *realm, toft_class_key class_key,
+    const int64_t *object_keys, const uint8_t *nulls, size_t count, const toft_column *columns,
+    size_t column_count);
+
+/* ======================================================================================= Arrow */
+
+/* A stream of Arrow's C stream interface: a table that is handed over as it lies in memory.
+   toft_arrow.h declares the structure for programs that have it from no other header. */
+struct ArrowArrayStream;
+
+/* Gives results as a stream of Arrow: one struct for each batch of rows, its children the columns.
+   `key_paths`: properties, also behind links to one object each, as "plane.manufacturer", which
+   name their columns; NULL with a `count` of 0: all properties that are stored, in a class without
+   primary key after the objects' keys, `_key`. A null link gives null in the columns behind it.
+   By the property's type, a column is in Arrow:
+   bool, int, float, double  bool, int64, float32, float64
+   string                    large_utf8; if texts repeat so that the file stores codes for them, a
+                             dictionary of large_utf8 with int32
+   data                      large_binary
+   date                      timestamp in microseconds, UTC; nanoseconds are rounded down
+   uuid                      fixed_size_binary(16), as the extension type arrow.uuid
+   object id                 fixed_size_binary(12)
+   decimal                   decimal128(38, the most digits that one has behind the point); text if
+                             one is not finite, or if 38 digits are not enough
+   mixed                     large_utf8 of JSON as toft_object_to_json writes it, as the extension
+                             type arrow.json
+   link                      the primary key of the target; int64, its object key, without one
+   embedded object           struct of its properties; JSON within itself
+   list, set                 large_list
+   dictionary                map, its keys in ascending order
+   A batch has at most 65,536 rows, and fewer if they take more than some 32 MB. The stream shows the
+   version of this call and pins it until it is released; of a write transaction it has the changes
+   so far, and all batches are then made at once. It outlives the realm; any thread may read it, one
+   at a time. An object that a snapshot still lists and that has been deleted is null in each column.
+   Its functions return 0 or a number of errno.h, with a message from get_last_error.
+   `out_stream`: written as it is uninitialized; call its `release`. Errors:
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (a path over a collection or to an inverse
+   link, results of values), TOFT_ERROR_INVALID_ARGUMENT (a path twice). Cost: of the results, and
+   one pass over each decimal column; a batch reads each cluster of a class once. */
+TOFT_API toft_status toft_results_arrow_stream(toft_results *results, const toft_string *key_paths,
+    size_t count, struct ArrowArrayStream *out_stream);
+
+/* Writes. Creates or updates an object for each row of a stream of Arrow. Its columns are
+   properties by their names, of the types that toft_results_arrow_stream gives, and of others that
+   hold the values exactly: integers of all widths, floating-point numbers for ints and back,
+   decimals of 32 and 64 bits, dates and timestamps of all units with a zone, texts for uuids,
+   object ids and decimals, strings and lists of all layouts, dictionary-encoded columns, lists of
+   key and value for dictionaries. A link is the primary key of its target, which exists or comes in
+   the stream; an int64 object key in a class without one. A column `_key` is skipped, as new
+   objects get new keys. A property without a column takes its default: one of the `count`
+   `property_keys` and `values` (both may be NULL when it is 0), which are for new objects alone,
+   else that of toft_realm_create_object. All or nothing; the message and `number` of an error name
+   the row, from 0 through all batches. The stream is read once and released, also after a failure,
+   unless `stream` is NULL. `out_rows` (may be NULL): the number of rows. Errors: those of
+   toft_realm_create_object, TOFT_ERROR_UNSUPPORTED (a type of Arrow), TOFT_ERROR_INVALID_ARGUMENT
+   (a stream that was released, that fails or contradicts itself), TOFT_ERROR_NO_SUCH_OBJECT (a
+   link). Cost: O(log n) each row, and a savepoint. */
+TOFT_API toft_status toft_realm_create_from_arrow(toft_realm *realm, toft_class_key class_key,
+    toft_update_policy policy, struct ArrowArrayStream *stream,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    uint64_t *out_rows);
+
 /* =================================================================================== Aggregates */
 
 /* Nulls and NaN do not count. `property_key`: an int, float, double, decimal or mixed property

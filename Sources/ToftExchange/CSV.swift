@@ -8,8 +8,31 @@ enum CSV {
     /// A field, and whether it was quoted.
     typealias Field = (text: String, isQuoted: Bool)
 
+    /// The byte between fields, unless a file has another one there.
+    static let comma = UInt8(ascii: ",")
+
+    /// The names in the first record.
+    static func names(in header: some Sequence<UInt8>, _ delimiter: UInt8) throws(EngineError)
+        -> [String]
+    {
+        let names = try fields(of: header, delimiter).map(\.text)
+        for (index, name) in names.enumerated()
+        where names[..<index].contains(where: { $0.isSameName(as: name) }) {
+            throw EngineError(.invalidArgument, "Two fields are named '\(name)'.")
+        }
+        return names
+    }
+
+    static func wrongCount(_ count: Int, _ named: Int) -> EngineError {
+        EngineError(
+            .invalidArgument,
+            "There are \(count) fields, and the first line names \(named).")
+    }
+
     /// The fields of a record.
-    static func fields(of record: some Sequence<UInt8>) throws(EngineError) -> [Field] {
+    static func fields(of record: some Sequence<UInt8>, _ delimiter: UInt8) throws(EngineError)
+        -> [Field]
+    {
         var fields: [Field] = []
         var bytes: [UInt8] = []
         var isQuoted = false, isInside = false, isEscape = false
@@ -28,7 +51,7 @@ enum CSV {
                 } else {
                     bytes.append(byte)
                 }
-            } else if byte == UInt8(ascii: ",") {
+            } else if byte == delimiter {
                 try add()
             } else if byte == UInt8(ascii: "\""), isEscape || bytes.isEmpty {
                 // Two quotes within quotes are one quote.
@@ -99,21 +122,20 @@ enum CSV {
 /// Makes JSON of records for objects of a class.
 struct CSVColumns {
     private let names: [String]
+    private let delimiter: UInt8
     private let owner: ClassHandle
     private let session: Session
 
     /// - Parameters:
     ///   - header: the record with the names of properties.
     ///   - ignoresUnknown: whether there may be other names in it.
+    ///   - delimiter: the byte between fields.
     init(
         _ header: some Sequence<UInt8>, of owner: ClassHandle, in session: Session,
-        ignoresUnknown: Bool
+        ignoresUnknown: Bool, delimiter: UInt8
     ) throws(EngineError) {
-        names = try CSV.fields(of: header).map(\.text)
-        for (index, name) in names.enumerated()
-        where names[..<index].contains(where: { $0.isSameName(as: name) }) {
-            throw EngineError(.invalidArgument, "Two fields are named '\(name)'.")
-        }
+        names = try CSV.names(in: header, delimiter)
+        self.delimiter = delimiter
         let unknown = names.first {
             owner.storedProperty(named: $0) == nil && !$0.isSameName(as: owner.keyMember)
         }
@@ -129,11 +151,9 @@ struct CSVColumns {
     var isOne: Bool { names.count == 1 }
 
     func json(_ record: some Sequence<UInt8>) throws(EngineError) -> JSONValue {
-        let fields = try CSV.fields(of: record)
+        let fields = try CSV.fields(of: record, delimiter)
         guard fields.count == names.count else {
-            throw EngineError(
-                .invalidArgument,
-                "There are \(fields.count) fields, and the first line names \(names.count).")
+            throw CSV.wrongCount(fields.count, names.count)
         }
         var members: [(key: String, value: JSONValue)] = []
         for (name, field) in zip(names, fields) {

@@ -36,16 +36,23 @@ package struct ObjectLines {
     package var position: Int { offset - (bytes.count - start) }
 
     /// Has the lines read as comma-separated values of objects of a class.
-    /// - Parameter ignoresUnknown: whether the first line may name unknown properties.
+    /// - Parameters:
+    ///   - ignoresUnknown: whether the first line may name unknown properties.
+    ///   - delimiter: the byte between fields; nil: a comma.
     package mutating func readCSV(
-        of owner: ClassHandle, in session: Session, ignoresUnknown: Bool
+        of owner: ClassHandle, in session: Session, ignoresUnknown: Bool, delimiter: UInt8? = nil
     ) throws(EngineError) {
-        guard let header = try nextLine(isQuoting: true) else {
-            throw EngineError(.invalidArgument, "'\(path)' is empty: it names no properties.")
-        }
+        guard let header = try nextLine(isQuoting: true) else { throw isEmpty }
         columns = try naming(number) { () throws(EngineError) in
-            try CSVColumns(header, of: owner, in: session, ignoresUnknown: ignoresUnknown)
+            try CSVColumns(
+                header, of: owner, in: session, ignoresUnknown: ignoresUnknown,
+                delimiter: delimiter ?? CSV.comma)
         }
+    }
+
+    /// The error for comma-separated values without a first line.
+    var isEmpty: EngineError {
+        EngineError(.invalidArgument, "'\(path)' is empty: it names no properties.")
     }
 
     /// The object of the next line; nil at the end.

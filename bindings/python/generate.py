@@ -70,6 +70,8 @@ class Header:
     enumerations: list[Enumeration] = field(default_factory=list)
     structures: list[Structure] = field(default_factory=list)
     handles: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    """Structures that another header declares: only their addresses are passed."""
     aliases: dict[str, str] = field(default_factory=dict)
     callbacks: list[Function] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
@@ -79,6 +81,7 @@ class Header:
 
 _MACRO = re.compile(r'#define\s+(TOFT_[A-Z_]+)\s+("[^"]*"|\d+|\(-1\)|UINT64_MAX)$')
 _HANDLE = re.compile(r"typedef struct (\w+) (\w+)")
+_FOREIGN = re.compile(r"struct (\w+)")
 _ENUMERATION = re.compile(r"TOFT_ENUM\((?P<name>\w+), \w+\) \{(?P<body>.*)\}", re.S)
 _STRUCTURE = re.compile(r"typedef struct \w+ \{(?P<body>.*)\} (?P<name>\w+)", re.S)
 _UNION = re.compile(r"union \{(?P<body>.*?)\};", re.S)
@@ -132,6 +135,9 @@ def _declarations(code: str) -> list[str]:
 
 def _read(declaration: str, header: Header) -> None:
     if declaration.startswith("static inline") or not declaration:
+        return
+    if match := _FOREIGN.fullmatch(declaration):
+        header.foreign.append(match[1])
         return
     if match := _FUNCTION.fullmatch(declaration):
         header.functions.append(_function(match))
@@ -336,6 +342,7 @@ class Writer:
             *self._enumerations,
             *self._structures,
             *self.header.handles,
+            *self.header.foreign,
         }
         if base not in known or len(stars) > 2:
             raise HeaderError(f"not a type this generator knows: {name!r}")

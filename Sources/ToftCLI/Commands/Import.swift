@@ -51,6 +51,14 @@ struct Import: ParsableCommand {
             sets, dictionaries, embedded objects and mixed values are JSON. On a terminal a bar \
             shows how far it is; Control-C ends it, and nothing has been loaded.
 
+            toftdb import new.toft people.csv --infer --primary-key id
+
+            guesses the class from the whole file and prints its schema: each property gets the \
+            narrowest type that holds all of its values exactly, of bool, int, double, decimal128, \
+            date, uuid and string. 007 is a text; a property is optional if a value is missing. \
+            The class has the name of the file, or of --class. --delimiter ';' reads files whose \
+            fields a semicolon separates.
+
             toftdb import new.toft old.realm
             toftdb import new.toft app.sqlite
 
@@ -116,6 +124,15 @@ struct Import: ParsableCommand {
     @Flag(help: "Read comma-separated values, the names of properties first.")
     var csv = false
 
+    @Option(help: "What stands between the fields of comma-separated values: one character.")
+    var delimiter: String?
+
+    @Flag(help: "Guess the class from the whole file, and print its schema.")
+    var infer = false
+
+    @Option(help: "With --infer: the property that is the primary key.")
+    var primaryKey: String?
+
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
@@ -135,22 +152,29 @@ struct Import: ParsableCommand {
         try reportingErrors {
             if isRealmFile { return try importRealm() }
             if isSQLiteFile { return try importSQLite() }
+            guard infer || primaryKey == nil else {
+                throw EngineError(
+                    .invalidArgument,
+                    "--primary-key goes with --infer; in a schema it is \"primaryKey\": true.")
+            }
             guard !plan else {
                 throw EngineError(
                     .invalidArgument,
                     "--plan is for SQLite files: '\(lines)' is none, and --schema says what its "
                         + "objects are.")
             }
-            let schema = try schema.map { try SchemaFile(path: $0).schema() }
+            var given = try LineFile(path: lines)
+            let schema = try infer ? guess(given) : schema.map { try SchemaFile(path: $0).schema() }
             var configuration = Configuration(location: .file(path: file), schema: schema)
             configuration.encryptionKey = try key.key()
             configuration.sharing = access.sharing
             let start = Date()
-            var given = try LineFile(path: lines)
-            let objects = try Session.openAndFill(configuration) { session in
-                try add(&given, in: session)
+            let (objects, guessed) = try Session.openAndFill(configuration) { session in
+                let guessed = infer ? try SchemaCommand.json(of: session) : nil
+                if let guessed, !json { Output.print(guessed) }
+                return (try add(&given, in: session), guessed)
             }
-            report(objects, seconds: Date().timeIntervalSince(start))
+            report(objects, guessed, seconds: Date().timeIntervalSince(start))
         }
     }
 
@@ -159,11 +183,51 @@ struct Import: ParsableCommand {
         var objects = ObjectsFromJSON(session, policy: update.policy)
         objects.ignoresUnknown = ignoreUnknown
         objects.ignoresMissing = ignoreMissing
-        if csv || lines.lowercased().utf8.suffix(4).elementsEqual(".csv".utf8) {
-            try given.lines.readCSV(of: owner, in: session, ignoresUnknown: ignoreUnknown)
+        if let delimiter = try csvDelimiter() {
+            try given.lines.readCSV(
+                of: owner, in: session, ignoresUnknown: ignoreUnknown, delimiter: delimiter)
         }
         try given.load(into: &objects, of: owner)
         return objects
+    }
+
+    /// The byte between fields; nil if the lines are JSON.
+    private func csvDelimiter() throws(EngineError) -> UInt8? {
+        let isNamedCSV = lines.lowercased().utf8.suffix(4).elementsEqual(".csv".utf8)
+        guard csv || isNamedCSV || delimiter != nil else { return nil }
+        let bytes = delimiter == "\\t" ? [0x09] : Array((delimiter ?? ",").utf8)
+        guard bytes.count == 1, ![0x0A, 0x0D, 0x22].contains(bytes[0]), bytes[0] < 0x80 else {
+            throw EngineError(
+                .invalidArgument,
+                "--delimiter is one ASCII character, and neither a quote nor the end of a line: "
+                    + "';' or '\\t' for instance.")
+        }
+        return bytes[0]
+    }
+
+    /// The schema that the objects of the file have.
+    private func guess(_ given: LineFile) throws -> Schema {
+        guard schema == nil else {
+            throw EngineError(
+                .invalidArgument, "--infer guesses the schema, and --schema gives it: say one.")
+        }
+        var given = given
+        let guess = try SchemaGuess(&given.lines, csvDelimiter: try csvDelimiter())
+        let name = try className ?? nameOfClass()
+        return Schema([try guess.classSchema(named: name, primaryKey: primaryKey)])
+    }
+
+    /// The name of the file as that of a class.
+    private func nameOfClass() throws(EngineError) -> String {
+        let file = lines.split(separator: "/").last.map(String.init) ?? ""
+        let stem = file.split(separator: ".", omittingEmptySubsequences: false)[0]
+        let words = stem.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
+        let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        guard let first = name.first, first.isLetter else {
+            throw EngineError(
+                .invalidArgument, "'\(lines)' gives no name for a class: say one with --class.")
+        }
+        return name
     }
 
     private func chosenClass(_ session: Session) throws(EngineError) -> String {
@@ -180,17 +244,19 @@ struct Import: ParsableCommand {
         return only
     }
 
-    private func report(_ objects: ObjectsFromJSON, seconds: Double) {
+    private func report(_ objects: ObjectsFromJSON, _ schema: JSONValue?, seconds: Double) {
         if json {
+            let first = schema.map { [("schema", $0)] } ?? []
             Output.print(
-                JSONValue.object([
-                    ("created", .integer(Int64(objects.created))),
-                    ("updated", .integer(Int64(objects.updated))),
-                    ("links", .integer(Int64(objects.links))),
-                    ("missingTargets", .integer(Int64(objects.missingTargets))),
-                    ("ignoredMembers", .list(objects.ignored.sorted().map { .text($0) })),
-                    ("seconds", .double(seconds)),
-                ]))
+                JSONValue.object(
+                    first + [
+                        ("created", .integer(Int64(objects.created))),
+                        ("updated", .integer(Int64(objects.updated))),
+                        ("links", .integer(Int64(objects.links))),
+                        ("missingTargets", .integer(Int64(objects.missingTargets))),
+                        ("ignoredMembers", .list(objects.ignored.sorted().map { .text($0) })),
+                        ("seconds", .double(seconds)),
+                    ]))
         } else {
             let rate = Int(Double(objects.created + objects.updated) / max(seconds, 1e-6))
             Output.print(

@@ -93,7 +93,10 @@ package struct ObjectsFromJSON {
 
     /// Sets the properties of an object that the members of a JSON object name; links to missing
     /// objects wait for `link`.
-    package mutating func set(_ json: JSONValue, in object: ObjectHandle) throws(EngineError) {
+    /// - Parameter isNew: whether the object is new, so that its values are not compared.
+    package mutating func set(
+        _ json: JSONValue, in object: ObjectHandle, place: Int = 0, isNew: Bool = false
+    ) throws(EngineError) {
         guard case .dictionary(let members) = json else {
             throw EngineError(
                 .typeMismatch,
@@ -101,8 +104,8 @@ package struct ObjectsFromJSON {
         }
         let (values, later) = try parts(of: members, object.owner)
         for (property, value) in values { try object.set(property, value) }
-        try fill(object, later, 0, false)
-        updated += 1
+        try fill(object, later, place, isNew)
+        if !isNew { updated += 1 }
     }
 
     private static func article(_ owner: ClassHandle?) -> String {

@@ -58,6 +58,8 @@ extension Value {
         case (.float, .integer(let value)): self = .float(Float(value))
         case (.double, .integer(let value)): self = .double(Double(value))
         case (.decimal128, .integer(let value)): self = .decimal(Decimal128(value))
+        case (.float, .double(let value)): self = .float(Float(value))
+        case (.double, .double(let value)): self = .double(value)
         case (.float, .numeral(let number)):
             guard let float = number.float else { return nil }
             self = .float(float)

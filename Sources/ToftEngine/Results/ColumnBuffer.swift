@@ -220,8 +220,8 @@ private struct DateElement: BitwiseCopyable {
     var padding: Int32 = 0
 }
 
-/// A uuid as a caller's buffer holds it.
-private struct UUIDElement: BitwiseCopyable {
+/// A uuid as a caller's buffer and Arrow hold it.
+struct UUIDElement: BitwiseCopyable {
     var high: UInt64
     var low: UInt64
 
@@ -242,7 +242,7 @@ private struct DecimalElement: BitwiseCopyable {
 }
 
 /// An object id as a caller's buffer holds it: 12 bytes, without room behind them.
-private struct ObjectIdElement: BitwiseCopyable {
+struct ObjectIdElement: BitwiseCopyable {
     var words: (UInt32, UInt32, UInt32)
 
     init(_ value: FixedBytes) {

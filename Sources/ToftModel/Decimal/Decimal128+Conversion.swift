@@ -92,6 +92,38 @@ extension Decimal128 {
         return Int64(exactly: signed).map { ($0, rest == 0) }
     }
 
+    // MARK: Fixed point
+
+    /// The digits of a number before and behind its point; nil if it is not finite.
+    package var digitsAroundPoint: (whole: Int, fraction: Int)? {
+        guard !isNaN, !isInfinite else { return nil }
+        let parts = parts
+        guard parts.coefficient != 0 else { return (1, 0) }
+        let count = Self.count(parts.coefficient)
+        return (max(count + parts.exponent, 0), max(-parts.exponent, 0))
+    }
+
+    /// The number times ten to the power of `scale`; nil if that is not an integer of up to 38
+    /// digits.
+    package func scaled(by scale: Int) -> Int128? {
+        guard !isNaN, !isInfinite else { return nil }
+        let parts = parts
+        guard parts.coefficient != 0 else { return 0 }
+        let power = parts.exponent + scale
+        guard 0...38 ~= power, Self.count(parts.coefficient) + power <= 38 else { return nil }
+        let magnitude = Int128(
+            power == 0 ? parts.coefficient : parts.coefficient * Self.tens[power])
+        return parts.isNegative ? -magnitude : magnitude
+    }
+
+    /// An integer whose last `scale` digits are behind the point; nil if it has more than 34
+    /// digits.
+    package init?(_ integer: Int128, scale: Int) {
+        let (value, isExact) = Self.rounded(integer < 0, integer.magnitude, -scale)
+        guard isExact else { return nil }
+        self = value
+    }
+
     // MARK: Text
 
     /// The number that a text spells, rounded to 34 digits: `-12.50`, `.5`, `1E+3`, `inf`,

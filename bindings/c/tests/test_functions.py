@@ -21,6 +21,7 @@ import time
 import unittest
 import uuid
 
+from arrow import Producer, Stream, Table, texts
 from calls import (
     HEADER,
     LIBRARY,
@@ -2505,6 +2506,37 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(
             keys, [get("toft_results_get", results, index).object_key for index in range(3)]
         )
+
+    def test_columns_of_some_keys_are_read_in_their_order(self):
+        every, _ = self.column(self.world.results, None, ctypes.c_int64, 3)
+        keys = [every[2], every[0], 99, every[0], every[1]]
+        nulls = [0, 0, 0, 1, 0]
+        ages, ages_null = (ctypes.c_int64 * 5)(*[7] * 5), (ctypes.c_uint8 * 5)(*[7] * 5)
+        column = sized(
+            S.toft_column,
+            property_key=self.world.keys["age"],
+            element_size=8,
+            values=ctypes.addressof(ages),
+        )
+        column.nulls = ctypes.cast(ages_null, type(column.nulls))
+        given = (ctypes.c_int64 * 5)(*keys), (ctypes.c_uint8 * 5)(*nulls)
+        realm, person = self.world.realm, self.world.person
+        check("toft_realm_columns", realm, person, *given, 5, ctypes.byref(column), 1)
+        self.assertEqual((list(ages), list(ages_null)), ([61, 52, 0, 0, 47], [0, 0, 1, 1, 0]))
+        check("toft_realm_columns", realm, person, None, None, 0, ctypes.byref(column), 1)
+
+    def test_a_table_of_arrow_goes_out_and_comes_in(self):
+        realm, person = self.world.realm, self.world.person
+        stream, paths = Stream(), (S.toft_string * 1)(text("name"))
+        check("toft_results_arrow_stream", self.world.results, paths, 1, ctypes.byref(stream))
+        self.assertEqual(Table(stream).columns, {"name": ["Ada", "Grace", "Edsger"]})
+        given = Producer([texts("name", ["Barbara"]), texts("boss", ["Ada"])])
+        address, rows = ctypes.byref(given.stream), ctypes.c_uint64()
+        check("toft_realm_begin_write", realm, None)
+        arguments = realm, person, E.TOFT_UPDATE_ERROR, address, None, None, 0
+        check("toft_realm_create_from_arrow", *arguments, ctypes.byref(rows))
+        check("toft_realm_cancel", realm)
+        self.assertEqual((rows.value, given.is_released), (1, True))
 
     def test_aggregates_are_those_of_python(self):
         ages, age = [52, 47, 61], self.world.keys["age"]

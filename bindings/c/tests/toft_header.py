@@ -32,6 +32,18 @@ SCALARS = {
 }
 
 
+class ArrowArrayStream(ctypes.Structure):
+    """Arrow's stream, which toft_arrow.h declares."""
+
+    _fields_ = [
+        ("get_schema", ctypes.c_void_p),
+        ("get_next", ctypes.c_void_p),
+        ("get_last_error", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
 class Parameter:
     """One parameter of a function: its name, its type as spelled in C, and what ctypes passes."""
 
@@ -225,6 +237,8 @@ class Header:
             pointee = spelling[:-1].strip()
             if pointee in ("void", "char") or pointee in self.handles:
                 return ctypes.c_void_p
+            if pointee == "ArrowArrayStream":
+                return ctypes.POINTER(ArrowArrayStream)
             if pointee.endswith("*"):
                 return ctypes.POINTER(ctypes.c_void_p)
             return ctypes.POINTER(self.ctype(pointee))

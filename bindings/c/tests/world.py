@@ -5,6 +5,7 @@ import itertools
 import tempfile
 from pathlib import Path
 
+from arrow import Producer, ints, texts
 from calls import (
     HEADER,
     E,
@@ -294,6 +295,14 @@ class World:
         column.keep = name
         return {"columns": column, "column_count": 1}
 
+    def _special_toft_realm_create_from_arrow(self):
+        given = Producer([texts("name", ["Barbara"]), ints("age", [38])])
+        keys = (ctypes.c_uint32 * 1)(self.keys["nickname"])
+        return {"stream": given.stream, "property_keys": keys, "values": values(["B"]), "count": 1}
+
+    def _special_toft_results_arrow_stream(self):
+        return {"key_paths": text("age"), "count": 1}
+
     def _special_toft_realm_find_objects(self):
         return {"primary_keys": self._special_toft_realm_create_objects()["columns"]}
 
@@ -382,6 +391,10 @@ class World:
         )
         column.keep = buffer
         return {"columns": column, "column_count": 1, "capacity": 4}
+
+    def _special_toft_realm_columns(self):
+        keys = (ctypes.c_int64 * 1)(self.link.object_key)
+        return {**self._special_toft_results_columns(), "object_keys": keys, "nulls": None}
 
 
 class Out:

@@ -1658,6 +1658,18 @@ class Library:
             library, "toft_results_columns", c_int,
             [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p], check
         )
+        self.toft_realm_columns = _prototype(
+            library, "toft_realm_columns", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t], check
+        )
+        self.toft_results_arrow_stream = _prototype(
+            library, "toft_results_arrow_stream", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_realm_create_from_arrow = _prototype(
+            library, "toft_realm_create_from_arrow", c_int,
+            [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_results_minimum = _prototype(
             library, "toft_results_minimum", c_int,
             [c_void_p, c_uint32, c_void_p], check
@@ -1893,6 +1905,9 @@ FUNCTIONS = (
     "toft_results_clone",
     "toft_results_release",
     "toft_results_columns",
+    "toft_realm_columns",
+    "toft_results_arrow_stream",
+    "toft_realm_create_from_arrow",
     "toft_results_minimum",
     "toft_results_maximum",
     "toft_results_sum",

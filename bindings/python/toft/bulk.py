@@ -12,6 +12,7 @@ from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
 from .arguments import Model, fields_of
+from .arrow import Incoming, is_stream
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Calculable, Increment, property_name
 from .inputs import Inputs, as_array, tell_row
@@ -29,6 +30,12 @@ ERROR = toft_update_policy.ERROR
 
 def insert(session: Session, binding: Binding, policy: int, rows: Any) -> int:
     """Creates an object from each row, all or nothing. Returns the number of rows."""
+    if is_stream(rows):
+        incoming = Incoming(binding, rows)
+        if incoming.is_plain:
+            return incoming.insert(session, policy)
+        if hasattr(rows, "to_pydict"):  # pyarrow
+            rows = rows.to_pydict()
     insertion = _Insertion(session, binding, policy)
     try:
         with session.writing.savepoint():

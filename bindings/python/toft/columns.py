@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .rows import BoundProperty
 
 _COLUMN_SIZE = ctypes.sizeof(toft_column)
-_READ_AT_ONCE = 65536
+READ_AT_ONCE = 65536
 _bytes_at = ctypes.string_at
 
 
@@ -155,39 +155,67 @@ class Buffers:
         )
         return self._rows.value
 
+    def read_objects(self, realm: int | None, class_key: int, keys: array[int]) -> None:
+        """Fills the columns with the objects that have some keys."""
+        library().toft_realm_columns(
+            realm,
+            class_key,
+            keys.buffer_info()[0] if keys else None,
+            None,
+            len(keys),
+            ctypes.byref(self._structures),
+            len(self.types),
+        )
+
     def listed(self, index: int, count: int) -> list[Any]:
         """The first `count` elements of a column as Python values, None for null."""
-        layout = LAYOUTS[self.types[index]]
-        memory, nulls = self.values[index], self.nulls[index]
-        found = layout.listed(memory if count == self._capacity else memory[: layout.size * count])
-        if nulls.find(1, 0, count) < 0:
-            return found
-        return [None if null else value for value, null in zip(found, nulls)]
+        return listed(self.types[index], self.values[index], self.nulls[index], count)
+
+
+def listed(kind: int, memory: bytearray, nulls: bytearray, count: int) -> list[Any]:
+    """The first `count` elements of a column as Python values, None for null."""
+    layout = LAYOUTS[kind]
+    size = layout.size * count
+    found = layout.listed(memory if len(memory) == size else memory[:size])
+    if nulls.find(1, 0, count) < 0:
+        return found
+    return [None if null else value for value, null in zip(found, nulls)]
+
+
+class Pieces:
+    """Whole columns of results, in pieces of some rows."""
+
+    count: int
+    """The rows of all pieces."""
+
+    def read(self) -> Iterator[tuple[Any, int]]:
+        """For each piece its columns, as `Buffers` has them, and the number of rows."""
+        raise NotImplementedError
 
 
 def _address(memory: bytearray) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(memory)) if memory else 0
 
 
-def read_lists(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
-    """Whole columns as lists; links as object keys."""
+def read_lists(pieces: Pieces, properties: list[BoundProperty]) -> dict[str, Any]:
+    """Whole columns as lists."""
     found: dict[str, list[Any]] = {each.name: [] for each in properties}
-    for buffers, rows in _pieces(results, count, properties):
+    for columns, rows in pieces.read():
         for index, each in enumerate(properties):
-            found[each.name] += buffers.listed(index, rows)
+            found[each.name] += columns.listed(index, rows)
     return dict(found)
 
 
-def read_arrays(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
+def read_arrays(pieces: Pieces, properties: list[BoundProperty]) -> dict[str, Any]:
     """Whole columns as NumPy arrays; those of optional properties, and those with deleted objects
     of a snapshot, are masked.
     """
     import numpy
 
-    found = {each.name: numpy.empty(count, _dtype(each.type)) for each in properties}
-    masks = {each.name: numpy.zeros(count, "?") for each in properties}
+    found = {each.name: numpy.empty(pieces.count, _dtype(each.type)) for each in properties}
+    masks = {each.name: numpy.zeros(pieces.count, "?") for each in properties}
     first = 0
-    for buffers, rows in _pieces(results, count, properties):
+    for buffers, rows in pieces.read():
         for index, each in enumerate(properties):
             found[each.name][first : first + rows] = _array(buffers, index, rows, numpy)
             masks[each.name][first : first + rows] = numpy.frombuffer(
@@ -201,11 +229,11 @@ def read_arrays(results: int | None, count: int, properties: list[BoundProperty]
     }
 
 
-def read_frame(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
+def read_frame(pieces: Pieces, properties: list[BoundProperty]) -> Any:
     """Whole columns as a DataFrame of pandas, without a loss if there are nulls."""
     import pandas
 
-    arrays = read_arrays(results, count, properties)
+    arrays = read_arrays(pieces, properties)
     return pandas.DataFrame({e.name: _series(e, arrays[e.name], pandas) for e in properties})
 
 
@@ -235,11 +263,11 @@ def _cells(each: BoundProperty, data: Any, mask: Any) -> list[Any]:
     return each.converted(cells)
 
 
-def read_polars(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
+def read_polars(pieces: Pieces, properties: list[BoundProperty]) -> Any:
     """Whole columns as a DataFrame of polars, each of the type that polars has for it."""
     import polars
 
-    arrays = read_arrays(results, count, properties)
+    arrays = read_arrays(pieces, properties)
     return polars.DataFrame([_polars_series(e, arrays[e.name], polars) for e in properties])
 
 
@@ -295,15 +323,3 @@ def _array(buffers: Buffers, index: int, rows: int, numpy: Any) -> Any:
     if LAYOUTS[kind].dtype is None:
         return buffers.listed(index, rows)
     return numpy.frombuffer(buffers.values[index], LAYOUTS[kind].dtype, rows)
-
-
-def _pieces(
-    results: int | None, count: int, properties: list[BoundProperty]
-) -> Iterator[tuple[Buffers, int]]:
-    buffers = Buffers(
-        [(each.key, each.type) for each in properties], min(max(count, 1), _READ_AT_ONCE)
-    )
-    first = 0
-    while first < count and (rows := buffers.read(results, first)):
-        yield buffers, rows
-        first += rows

@@ -542,7 +542,9 @@ class Realm:
     @overload
     def object(self, cls: ObjectType | str, primary_key: Any) -> Any: ...
     def object(self, cls: ObjectType | str, primary_key: Any) -> Any:
-        """The object with this primary key, or None."""
+        """The object with this primary key, or None. In a class without one it is the object's own
+        key, which columns and dictionaries have in its place.
+        """
         self._session.position.freshen()
         return find(self._session, self._binding(cls), primary_key)
 

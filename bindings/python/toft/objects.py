@@ -458,7 +458,11 @@ def live(instance: Object) -> Live:
 
 
 def find(session: Session, binding: Binding, primary_key: Any) -> Object | None:
-    """The object of a class with a primary key."""
+    """The object of a class with a primary key, or with its own key in a class without one."""
+    if binding.primary_key is None and type(primary_key) is int:
+        is_key = -(2**63) <= primary_key < 2**63
+        single = Single.following(binding, primary_key) if is_key else None
+        return single and live_object(binding.cls, single)
     address, link = ctypes.c_void_p(), toft_link()
     with session.writing.asking() as arguments:
         arguments.add(binding.stored_key(primary_key), session)

@@ -13,8 +13,9 @@ from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_aggregate, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
 from .arguments import LinesToWrite, depth_of, whole_number
+from .arrow import ArrowTable
 from .bulk import update
-from .columns import LAYOUTS, read_arrays, read_frame, read_lists, read_polars
+from .columns import read_arrays, read_frame, read_lists, read_polars
 from .errors import (
     Error,
     IndexOutOfRangeError,
@@ -30,6 +31,7 @@ from .expressions import Condition, Expression, Order, QueryText, joined, key_pa
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
+from .paths import Path, PathColumns
 from .plain import dictionary, json_text
 from .prepared import Query
 from .rows import Binding, Block, BoundProperty, Single
@@ -302,40 +304,67 @@ class Results(Collection[T], Generic[T]):
 
         return write_csv(self, binding, named, file, progress)
 
+    def to_arrow(self, *paths: str | Expression[Any]) -> ArrowTable:
+        """Columns for any library that reads Arrow: `polars.DataFrame(flights.to_arrow("id",
+        "plane.manufacturer"))`, `pyarrow.table(...)`, `duckdb.sql("FROM table")`. `paths`:
+        properties, also behind to-one links; by default all that are stored. Links are primary
+        keys, or `_key` where there is none, collections are lists and maps, embedded objects
+        structs. Batches of 65,536 rows are read as the library asks for them, so results of any
+        size pass through little memory.
+
+        The table shows the results of this call, on any thread, and pins their version as long as
+        it lives; within a write transaction those of each reading. A library takes results
+        themselves, too, with all their properties, if it asks on their thread: DuckDB does not
+        always.
+        """
+        self._objects_only()
+        names = [self._path(path)[0] for path in paths]
+        shown = self if self._session.writing.is_writing else self.freeze()
+        return ArrowTable(shown._session, shown._handle, names)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """`to_arrow` by Arrow's PyCapsule interface."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The types of `to_arrow`."""
+        return self.to_arrow().__arrow_c_schema__()
+
     def to_pandas(self, *names: str | Expression[Any]) -> Any:
         """`columns` as a DataFrame of pandas, which must be installed: optional integers and
-        booleans as `Int64` and `boolean`, dates in UTC, None for missing text, links as object
-        keys.
+        booleans as `Int64` and `boolean`, dates in UTC, None for missing text.
         """
-        properties = self._column_properties(names)
-        return read_frame(self._handle.address, len(self), properties)
+        return read_frame(*self._columns(names))
 
     def to_polars(self, *names: str | Expression[Any]) -> Any:
         """`columns` as a DataFrame of polars, which must be installed: texts as String, bytes as
         Binary, dates as Datetime in UTC, days as Date, identifiers as their texts, enumerations as
-        their values, decimals as Decimal if it can represent them all, links as object keys.
+        their values, decimals as Decimal if it can represent them all.
         """
-        return read_polars(self._handle.address, len(self), self._column_properties(names))
+        return read_polars(*self._columns(names))
 
     def columns(self, *names: str | Expression[Any]) -> dict[str, Any]:
         """Properties of all objects at once, by name (by default, all with one value): NumPy arrays
-        if NumPy is installed, otherwise lists.
+        if NumPy is installed, otherwise lists. Names may lead over to-one links, as in
+        `columns("id", "owner.name", Dog.owner.age)`; a null link gives None.
 
-        Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links
-        as int64 object keys. Those of optional properties and links, and those of a snapshot with
-        deleted objects, are masked arrays. Lists have None for null. `to_pandas` and `to_polars`
-        give the types that these have for texts and for dates with a time zone.
+        A link is the primary key of its target; in a class without one it is the target's own key,
+        by which `Realm.object` finds it. Arrays: bool, int64, float32 and float64;
+        `datetime64[us]`; object for text and bytes. Those of optional properties and links, and
+        those of a snapshot with deleted objects, are masked arrays. Lists have None for null.
+        `to_pandas` and `to_polars` give the types that these have for texts and for dates with a
+        time zone.
         """
         try:
             import numpy  # noqa: F401
         except ImportError:
             return self.lists(*names)
-        return read_arrays(self._handle.address, len(self), self._column_properties(names))
+        return read_arrays(*self._columns(names))
 
     def lists(self, *names: str | Expression[Any]) -> dict[str, list[Any]]:
         """`columns` as lists of Python's values, even if NumPy is installed."""
-        properties = self._column_properties(names)
-        columns = read_lists(self._handle.address, len(self), properties)
+        pieces, properties = self._columns(names)
+        columns = read_lists(pieces, properties)
         return {each.name: each.converted(columns[each.name]) for each in properties}
 
     # ----------------------------------------------------------------------------------------------
@@ -555,16 +584,6 @@ class Results(Collection[T], Generic[T]):
         names, _ = key_path(self._objects_only(), expression)
         return joined(names), isinstance(key, Order) and key.is_descending
 
-    def _property(self, name: str | Expression[Any]) -> BoundProperty:
-        binding = self._objects_only()
-        names, last = ([name], None) if isinstance(name, str) else key_path(binding, name)
-        if len(names) > 1 or "." in names[0]:
-            raise InvalidArgumentError(
-                f"{name!r} is a path: only properties of the objects here. Sorts, groups and sums "
-                "take paths."
-            )
-        return last or binding.property(names[0])
-
     def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty | None]:
         """The key path with the names in the file, and the property at its end: None if only the
         library knows that, behind an alias or a key of a dictionary.
@@ -609,18 +628,14 @@ class Results(Collection[T], Generic[T]):
         del kept
         return values.decode(memory, 0, self._session)
 
-    def _column_properties(self, names: tuple[str | Expression[Any], ...]) -> list[BoundProperty]:
+    def _columns(
+        self, names: tuple[str | Expression[Any], ...]
+    ) -> tuple[PathColumns, list[BoundProperty]]:
+        """Columns to be read, and a property for each that says what it holds."""
         binding = self._objects_only()
-        if not names:
-            every = binding.properties.values()
-            return [each for each in every if each.is_plain and each.type in LAYOUTS]
-        found = [self._property(name) for name in names]
-        for each in found:
-            if each.type == values.MIXED:
-                raise TypeMismatchError(f"{each.name} has no column: its values have many types.")
-            if not each.is_plain or each.type not in LAYOUTS:
-                raise TypeMismatchError(f"{each.name} has no column: it holds more than one value.")
-        return found
+        paths = [Path.of(binding, each) for each in names] or Path.all_of(binding)
+        pieces = PathColumns(self._session, self._handle.address, len(self), paths)
+        return pieces, [each.last for each in paths]
 
     def _objects_only(self) -> Binding:
         if self._binding is None:
