@@ -252,8 +252,9 @@ import ToftTestKit
         _ comment: Comment
     ) throws {
         let changed = try calculation.changed(paths)
-        let backwards = try KeyPathTest(paths, changed: changed, reader: new, budget: 1_000_000)
-        let forwards = try KeyPathTest(paths, changed: changed, reader: new, budget: -1)
+        let links = VersionLinks(view: new)
+        let backwards = try KeyPathTest(paths, changed: changed, reader: links, budget: 1_000_000)
+        let forwards = try KeyPathTest(paths, changed: changed, reader: links, budget: -1)
         #expect(backwards.rows != nil && forwards.rows == nil)
         for key in try new.allKeys(of: new.schema.classHandle(id: classID)) {
             let expected = try paths.roots.contains { try walk(paths, $0, key, changed, new) }
