@@ -2215,11 +2215,11 @@ struct ArrowArrayStream;
    embedded object           struct of its properties; JSON within itself
    list, set                 large_list
    dictionary                map, its keys in ascending order
-   A batch has at most 65,536 rows, and fewer if they take more than some 32 MB. The stream shows the
-   version of this call and pins it until it is released; of a write transaction it has the changes
-   so far, and all batches are then made at once. It outlives the realm; any thread may read it, one
-   at a time. An object that a snapshot still lists and that has been deleted is null in each column.
-   Its functions return 0 or a number of errno.h, with a message from get_last_error.
+   A batch has at most 65,536 rows, and fewer if they take more than some 32 MB. The stream shows
+   the version of this call and pins it until it is released; of a write transaction it has the
+   changes so far, and all batches are then made at once. It outlives the realm; any thread may read
+   it, one at a time. An object that a snapshot still lists and that has been deleted is null in
+   each column. Its functions return 0 or a number of errno.h, with a message from get_last_error.
    `out_stream`: written as it is uninitialized; call its `release`. Errors:
    TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (a path over a collection or to an inverse
    link, results of values), TOFT_ERROR_INVALID_ARGUMENT (a path twice). Cost: of the results, and

@@ -179,9 +179,9 @@ package struct SchemaGuess {
     /// The class that was guessed.
     /// - Parameters:
     ///   - name: its name.
-    ///   - primaryKey: the property that is to be its primary key; nil: none.
-    /// - Throws: `noSuchProperty`, `invalidSchema` for a primary key that is none; `invalidArgument`
-    ///   for a file without objects.
+    ///   - primaryKey: the property that is to be its primary key, if any.
+    /// - Throws: `noSuchProperty`, `invalidSchema` for a property that can't be the primary key;
+    ///   `invalidArgument` for a file without objects.
     package func classSchema(named name: String, primaryKey: String?) throws(EngineError)
         -> ClassSchema
     {

@@ -48,7 +48,7 @@ package struct Access {
     /// Whether a request came to Studio's address and not to a name that leads there.
     package func accepts(host given: String?) -> Bool { given == host }
 
-    /// The key for further sockets of the page; nil if it may open none.
+    /// The key for further sockets of the page; nil if it may not open any.
     /// - Parameters:
     ///   - origin: the header of that name.
     ///   - key: the one that the page has.

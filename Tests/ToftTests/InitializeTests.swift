@@ -96,6 +96,8 @@ struct InitializeTests {
                         for _ in 0..<2 { try Self.addAda(realm) }
                     })
             }
+            // A block that begins a transaction of its own leaves none on the thread.
+            TestRealm.expectNoOpenWrite()
             try autoreleased {
                 let empty = try Realm(
                     configuration: Realm.Configuration(fileURL: url, objectTypes: []))

@@ -150,6 +150,8 @@ final class OpeningBlocks: Sendable {
         if let block = configuration.initialize {
             engine.initialize = { session throws(EngineError) in
                 let realm = Realm(RealmSession(session, self.configuration, .thread))
+                // The engine ends the transaction, whatever the block has tried.
+                defer { realm.session.endWrite() }
                 do {
                     try Realm.attempt { try block(realm) }
                 } catch {

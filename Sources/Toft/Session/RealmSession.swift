@@ -296,7 +296,8 @@ extension RealmSession {
         do throws(EngineError) { try verify() } catch { throw Realm.Error(telling: error) }
         if let failure { throw failure }
         do throws(EngineError) {
-            OpenWrites.add(self)
+            // One that is open is its beginner's, and the blocks' of an opening are the engine's.
+            if !engine.isWriting { OpenWrites.add(self) }
             try engine.beginWrite(
                 timeoutMilliseconds: timeoutMilliseconds, tellsOwnCommits: tellsOwnCommits)
         } catch {
@@ -331,7 +332,7 @@ extension RealmSession {
     }
 
     /// The write transaction has ended.
-    private func endWrite() {
+    func endWrite() {
         failure = nil
         OpenWrites.remove(self)
     }

@@ -33,8 +33,8 @@ extension Results {
 }
 
 extension Session {
-    /// Reads properties of the objects with some keys into the caller's buffers, an element for each
-    /// key: null for one that is marked in `nulls`, and for one that no object has. Keys in
+    /// Reads properties of the objects with some keys into the caller's buffers, an element for
+    /// each key: null for one that is marked in `nulls`, and for one that no object has. Keys in
     /// ascending order are read a cluster at a time, others with a lookup for each.
     package func read(
         _ buffers: [ColumnBuffer], of id: ClassID, keys: UnsafeBufferPointer<Int64>,

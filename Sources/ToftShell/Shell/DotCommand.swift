@@ -16,7 +16,7 @@ package enum DotCommand {
     case watch(String)
     /// A file, and nothing else.
     case open(String)
-    /// The file with the key of the next file to open; nil: the file has none.
+    /// The file with the key of the next file to open; nil: an unencrypted one.
     case key(String?)
 
     /// The commands with their arguments and meanings, for `.help`.

@@ -30,7 +30,7 @@ package struct Question: Sendable {
 
     /// The part of the objects that is asked for.
     package enum Answer: Sendable {
-        /// Columns; none: all properties.
+        /// Columns; empty for all properties.
         case objects([StatementReader.Path])
         case count
         case groups(GroupSyntax)
