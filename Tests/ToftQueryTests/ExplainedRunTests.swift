@@ -130,7 +130,6 @@ import ToftTestKit
             #expect(try rows(.firstKeys(10), text) < Int(Self.count) / 2)
             #expect(try rows(.exists, text) < Int(Self.count) / 2)
         }
-        #expect(try rows(.count, "height < 3.5") < Int(Self.count))
     }
 
     @Test func `explain names the answer, and a LIMIT that the first results get`() throws {
