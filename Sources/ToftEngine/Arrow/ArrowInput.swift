@@ -1,4 +1,4 @@
-package import ToftModel
+internal import ToftModel
 internal import ToftStorage
 
 /// A type of Arrow whose values can be read.

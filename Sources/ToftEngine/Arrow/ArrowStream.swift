@@ -1,4 +1,4 @@
-package import ToftModel
+internal import ToftModel
 internal import ToftStorage
 
 /// Results as a table in Arrow's layout, a batch of rows at a time.
