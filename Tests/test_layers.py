@@ -44,8 +44,8 @@ ORDER = {
 PYTHON_ORDER = (
     "_ffi errors records identifiers timestamps decimals _lib arguments log session "
     "savepoints transactions _values _position inputs conversions parsing schema "
-    "observe columns expressions dates aggregates _dispatching rows plain notebooks objects "
-    "prepared tables binding adding bulk sources reading _writing "
+    "observe columns expressions dates aggregates _dispatching rows arrow paths plain notebooks "
+    "objects prepared tables binding adding bulk sources reading _writing "
     "grouping query collection lists sets dicts _classes database migration opening shared "
     "__init__"
 ).split()
