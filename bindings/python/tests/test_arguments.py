@@ -83,13 +83,6 @@ def test_an_expression_of_another_class_or_for_conditions_is_no_key(
                 call(realm, dogs, wrong)
 
 
-def test_a_path_has_no_column(realm: toft.Realm, dogs: toft.Results[Dog]) -> None:
-    for path in ("owner.name", Dog.owner.name):
-        for read in (dogs.columns, dogs.lists, dogs.to_pandas, dogs.to_polars):
-            with pytest.raises(toft.InvalidArgumentError, match="is a path: .* Sorts, groups"):
-                read(path)
-
-
 def test_values_that_are_no_mapping_are_told_how_they_are_given(realm: toft.Realm) -> None:
     with realm.write():
         for wrong in ("Rex", 3, ["Rex"], Dog):

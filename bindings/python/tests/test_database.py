@@ -307,7 +307,8 @@ def test_wrong_values_are_refused_with_the_librarys_words(realm: toft.Realm) -> 
         with pytest.raises(ValueError):
             realm.upsert(Person, name="Ada", update="some")  # type: ignore[arg-type]
     with pytest.raises(toft.MissingPrimaryKeyError):
-        realm.object(Dog, 3)
+        realm.object(Dog, "Rex")
+    assert realm.object(Dog, 3) is None  # no object has this key
     with pytest.raises(TypeError):
         realm.object(Person, 3)
     assert realm.object(Person, "nobody") is None

@@ -72,14 +72,17 @@ _lent: dict[int, Any] = {}
 """The structures in capsules, by their addresses."""
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _destroy_stream(capsule: int) -> None:
+def _end_stream(capsule: int) -> None:
     _release(_lent.pop(_pointer_of_dying(capsule, _STREAM)))
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _destroy_schema(capsule: int) -> None:
+def _end_schema(capsule: int) -> None:
     _release(_lent.pop(_pointer_of_dying(capsule, _SCHEMA)))
+
+
+_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_destroy_stream = _Destructor(_end_stream)
+_destroy_schema = _Destructor(_end_schema)
 
 
 def _release(structure: Any) -> None:

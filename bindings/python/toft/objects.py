@@ -462,7 +462,7 @@ def find(session: Session, binding: Binding, primary_key: Any) -> Object | None:
     if binding.primary_key is None and type(primary_key) is int:
         is_key = -(2**63) <= primary_key < 2**63
         single = Single.following(binding, primary_key) if is_key else None
-        return single and live_object(binding.cls, single)
+        return None if single is None else live_object(binding.cls, single)
     address, link = ctypes.c_void_p(), toft_link()
     with session.writing.asking() as arguments:
         arguments.add(binding.stored_key(primary_key), session)
