@@ -118,11 +118,14 @@ class Browser:
         return self._do("/execute/sync", script=f"return {script}", args=arguments)
 
     def wait(self, condition: str, *arguments: object) -> Any:
-        """Waits until an expression is true, looking at it with each frame."""
+        """Waits until an expression is true, looking at it with each frame; an error, as of an
+        element that the page has not made yet, is not true.
+        """
         script = """
             const done = arguments[arguments.length - 1];
             const look = () => {
-                const found = (CONDITION);
+                let found = false;
+                try { found = (CONDITION); } catch {}
                 if (found) done(found); else requestAnimationFrame(look);
             };
             look();
