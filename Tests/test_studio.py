@@ -295,10 +295,13 @@ def test_what_another_program_commits_is_shown_as_it_comes(browser: Browser, sma
         browser.picture(PICTURES / "live.png")
         changed = "[...document.querySelectorAll('.row.changed')].map((row) => row.dataset.index)"
         assert browser.run(changed) == ["3"]
+        browser.wait("document.querySelector('.row[data-index=\"3\"]').textContent.includes('77')")
         assert column(browser, "age")[3] == "77"
         query(browser, "age > 76", 1)
         change(small, "User", {"name": "new", "age": 80}, {"name": "user 3", "age": 1})
         browser.wait("document.querySelector('.row.inserted')")
+        # The row is marked, and then read.
+        browser.wait("document.querySelector('.grid .row').textContent.includes('new')")
         assert column(browser, "name") == ["new"]
         browser.wait(
             "document.querySelector('#side [data-name=User] .count').textContent === '101'"
@@ -428,6 +431,64 @@ def test_the_keys_alone_find_edit_and_commit(browser: Browser, small: Path) -> N
         browser.wait("document.querySelector('dialog kbd')")
         browser.press("Escape")
         browser.wait("!document.querySelector('dialog')")
+    expect_sound(small)
+
+
+@in_browser
+def test_what_is_shown_is_exported_also_after_the_schema_and_in_the_order_of_the_query(
+    browser: Browser, small: Path
+) -> None:
+    with studio(small) as address:
+        show(browser, address)
+        browser.run("document.querySelector('.grid').focus()")
+        browser.press("s")  # by the name
+        browser.wait("document.querySelector('.head [aria-sort=ascending]')")
+        settle(browser)
+        query(browser, "age < 25 SORT(age DESC, name ASC)", 10)
+        settle(browser)
+        assert column(browser, "age")[0] == "24"
+        browser.press("Escape", "g")
+        browser.wait("document.querySelectorAll('.schema .node').length === 3")
+        browser.press("i")
+        browser.wait("document.querySelector('.file .pins td')")
+        browser.run(
+            "[...document.querySelectorAll('.file button')]"
+            ".find(({ textContent }) => textContent.startsWith('Export')).click()"
+        )
+        browser.wait("document.querySelector('dialog')")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.jobs li')?.dataset.state === 'done'")
+    lines = (small.parent / "User.csv").read_text().splitlines()
+    assert len(lines) == 11 and lines[1].startswith("user 4,24,")
+    expect_sound(small)
+
+
+@in_browser
+def test_a_part_of_a_name_that_one_object_has_is_linked(browser: Browser, small: Path) -> None:
+    with studio(small) as address:
+        show(browser, address)
+        browser.run("document.querySelector('.grid').focus()")
+        browser.press("ArrowDown", "Enter", "e")
+        browser.wait("document.querySelector('#pane [data-property=friends] .movable')")
+        browser.run(
+            "[...document.querySelectorAll('#pane [data-property=friends] button')]"
+            ".find(({ textContent }) => textContent.startsWith('Add')).click()"
+        )
+        browser.wait("document.querySelector('dialog .found li')")
+        browser.type("user 100")
+        browser.wait("!document.querySelector('dialog .found li')")
+        browser.press("Enter")
+        browser.wait("document.querySelector('dialog .bad').textContent.startsWith('No object')")
+        browser.press("Backspace", "Backspace", "Backspace")
+        browser.type("77")
+        browser.wait("document.querySelectorAll('dialog .found li').length === 1")
+        browser.press("Enter")
+        browser.wait("document.getElementById('draft').textContent === 'Draft 1'")
+        browser.click("#draft")
+        browser.click("#commit")
+        browser.wait("document.getElementById('draft').disabled")
+        saved = json.loads(run("query", small, "User", "name == 'user 1'", "--json").stdout)
+        assert "user 77" in json.dumps(saved["friends"])
     expect_sound(small)
 
 

@@ -342,12 +342,17 @@ async function askLink(className, find) {
         const answer = await find(className, input.value);
         if (mine !== asked) return;
         found = answer;
-        chosen = found.find((cell) => cell.t === input.value) ?? null;
+        chosen = found.find((cell) => cell.t === input.value) ?? (found.length === 1 ? found[0] : null);
         draw();
     };
     input.addEventListener("input", search);
     search();
-    const done = await dialog(`Link to ${className}`, h("div", {}, input, list), [["Link", () => chosen, { class: "main" }]]);
+    const hint = h("p", { class: "bad", role: "alert" });
+    const choose = () => {
+        if (chosen) return chosen;
+        hint.textContent = found.length ? "Choose one of these objects." : "No object is called so.";
+    };
+    const done = await dialog(`Link to ${className}`, h("div", {}, input, list, hint), [["Link", choose, { class: "main" }]]);
     return done && { value: { k: done.k }, cell: done };
 }
 

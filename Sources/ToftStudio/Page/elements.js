@@ -31,7 +31,10 @@ export function button(text, onclick, attributes) {
     return h("button", { type: "button", onclick, ...attributes }, text);
 }
 
-/** A modal dialog; resolves with the value of the action that closes it. An action is a button or a text and a value. */
+/**
+ * A modal dialog; resolves with the value of the action that closes it. An action is a button or a text and a value,
+ * or a function that gives it: undefined leaves the dialog open.
+ */
 export function dialog(title, content, actions = []) {
     return new Promise((resolve) => {
         const box = h("dialog", { "aria-label": title, class: "dialog" });
@@ -40,7 +43,10 @@ export function dialog(title, content, actions = []) {
             h("div", { class: "actions" }, actions.map((action) => {
                 if (action instanceof Node) return action;
                 const [text, value, attributes] = action;
-                return button(text, () => finish(typeof value === "function" ? value() : value), attributes);
+                return button(text, () => {
+                    const chosen = typeof value === "function" ? value() : value;
+                    if (chosen !== undefined) finish(chosen);
+                }, attributes);
             }),
             button(actions.length ? "Cancel" : "Close", () => finish(null))));
         form.addEventListener("submit", (event) => {

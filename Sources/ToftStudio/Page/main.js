@@ -230,12 +230,14 @@ class App {
     }
 
     async #ask(text) {
-        const { current } = this, before = current.query;
+        const { current } = this, { query, sort } = current;
         current.query = text;
+        // A SORT of the query itself takes the place of the headers'.
+        if (/\bsort\s*\(/i.test(text)) current.sort = [];
         try {
             await this.#view();
         } catch (error) {
-            current.query = before;
+            Object.assign(current, { query, sort });
             throw error;
         }
         this.#visit({ place: "class", name: current.owner.name, query: text, sort: current.sort, of: current.of, key: null });
@@ -300,7 +302,7 @@ class App {
     }
 
     showSchema() {
-        this.#leave();
+        this.#leave(true);
         this.#visit({ place: "schema" });
         main.replaceChildren(h("div", { class: "title" }, h("h1", {}, "Schema"),
             h("span", { class: "count" }, many(this.classes.length, "class", "classes"))),
