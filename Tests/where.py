@@ -13,10 +13,11 @@ import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from textwrap import wrap
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "Tests/WHERE.md"
-COLUMNS = 100
+COLUMNS = 120
 IN_SWIFT = re.compile(r"Toft\w*(?:Tests|Trials)")
 HEAD = """# Where the test of a thing is
 
@@ -82,7 +83,14 @@ def main() -> int:
         for source in sorted(sources, key=lambda path: path.name):
             if source.relative_to(ROOT).parts[1] == target:
                 where = ", ".join(f"`{test.relative_to(ROOT)}`" for test in tests[source])
-                page += f"- `{source.name}`: {where}\n"
+                lines = wrap(
+                    f"- `{source.name}`: {where}",
+                    COLUMNS,
+                    subsequent_indent="  ",
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                page += "\n".join(lines) + "\n"
     if "--write" in sys.argv[1:]:
         PAGE.write_text(page)
     elif not PAGE.exists() or PAGE.read_text() != page:

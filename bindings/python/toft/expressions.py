@@ -154,7 +154,7 @@ class Calculable(Generic[T]):
         return Calculation("-", 0, self)
 
     # ----------------------------------------------------------------------------------------------
-    # What cannot be asked
+    # Questions that are refused
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -431,7 +431,7 @@ class Expression(Calculable[T]):
             return super().__sub__(other) if amount is None else Increment(self, -amount)
 
     # ----------------------------------------------------------------------------------------------
-    # What cannot be asked
+    # Questions that are refused
 
     if not TYPE_CHECKING:  # so that a type checker refuses these
 
